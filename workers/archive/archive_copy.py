@@ -11,7 +11,7 @@ from schemas.topics import ANSWERS_ENRICHED, PRIVACY_ERASURES, TOPICS, Topic, to
 from workers.archive.archive_files import Archive, refuse_another_log
 from workers.archive.waiting_records import WaitingRecords
 from workers.delivery.consumption.fetching import readable_name
-from workers.delivery.followers.erasure_follower import ErasureFollower, ErasureRegister
+from workers.delivery.followers.erasure_follower import ErasureRegister, read_erasures
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output, Record
 from workers.delivery.topics.topic_reading import BoundedReader, Places
@@ -56,7 +56,7 @@ async def write_archive(
         ArchiveUnusable: a file cannot be written, or the archive belongs to another log.
         TouchstoneError: the broker does not respond.
     """
-    archive, covers = Archive(address), erased_by(await read_erasures(settings, addresses), settings)
+    archive, covers = Archive(address), erased_by(await read_erasures(settings, addresses.kafka), settings)
     names = {topic.name for topic in topics}
     ends = {place: end for place, end in archive.ends().items() if place[0] in names}
     reader = BoundedReader(settings, addresses.kafka, topics, ends)
@@ -106,7 +106,7 @@ async def restore_archive(
     """
     archive = Archive(address)
     files = [file for file in archive.files() if any(file.topic == topic.name for topic in topics)]
-    register = await read_erasures(settings, addresses)
+    register = await read_erasures(settings, addresses.kafka)
     note_archived(archive, register)
     covers = erased_by(register, settings)
     sent: Counter[str] = Counter()
@@ -140,7 +140,7 @@ async def erase_archive(settings: Settings, addresses: Addresses, address: str |
     Raises:
         TouchstoneError: a file cannot be read or written, or the register cannot be read.
     """
-    archive, register = Archive(address), await read_erasures(settings, addresses)
+    archive, register = Archive(address), await read_erasures(settings, addresses.kafka)
     note_archived(archive, register)
     covers = erased_by(register, settings)
     files = archive.files()
@@ -174,18 +174,6 @@ def erased_by(register: ErasureRegister, settings: Settings) -> Callable[[Record
         return register.covers(privacy.record(record, "archive") if privacy.concerns(record) else record)
 
     return covers
-
-
-async def read_erasures(settings: Settings, addresses: Addresses) -> ErasureRegister:
-    """Return all erasures recorded so far.
-
-    Raises:
-        ErasuresUnreadable: the register of erasures cannot be read.
-    """
-    follower = ErasureFollower(settings, addresses.kafka)
-    await follower.start()
-    await follower.stop()
-    return follower.register
 
 
 def note_archived(archive: Archive, register: ErasureRegister) -> None:

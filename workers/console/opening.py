@@ -5,10 +5,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
 from workers.check.check_service import CheckService
+from workers.console.erased_answers import ErasedAnswers
 from workers.console.http.backpressure import IntakeGate
 from workers.console.http.tenant_quotas import TenantQuotas
 from workers.console.identity.access_log import AccessLog
 from workers.console.resources import ConsoleResources
+from workers.delivery.followers.erasure_follower import read_erasures
 from workers.intake.trace_sources import TraceSources
 from workers.pipeline.versions import pipeline_version
 from workers.review.queue.shared_state import SharedState
@@ -85,6 +87,7 @@ async def opened_resources(
             overview=OverviewStore(analytics, database),
             producer=producer,
             accesses=accesses,
+            erased=ErasedAnswers(lambda: read_erasures(settings, addresses.kafka)),
             check=check,
             intake=IntakeGate(settings.gateways.in_flight_bytes),
             quotas=TenantQuotas(settings.gateways),

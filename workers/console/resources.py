@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from workers.check.check_service import CheckService
+from workers.console.erased_answers import ErasedAnswers
 from workers.console.http.backpressure import IntakeGate
 from workers.console.http.tenant_quotas import TenantQuotas
 from workers.console.identity.access_log import AccessLog
@@ -44,6 +45,7 @@ class ConsoleResources:
         overview: queries of figures.
         producer: sends feedback, answers and decisions, and waits for the acknowledgement.
         accesses: records accesses to answers.
+        erased: answers that were erased at the request of a person.
         intake: limit on the bytes that wait for the broker.
         quotas: answers a second that each tenant may send.
         redis: shared state that consoles may lose; ``None`` to work without Redis.
@@ -66,6 +68,7 @@ class ConsoleResources:
     overview: OverviewStore
     producer: ConfirmedProducer
     accesses: AccessLog
+    erased: ErasedAnswers
     intake: IntakeGate
     quotas: TenantQuotas
     redis: RedisClient | None = None

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from schemas.base import RiskMode
-from schemas.enriched import EnrichedAnswer, ReleaseState
+from schemas.enriched import Characteristic, EnrichedAnswer, ReleaseState
 from schemas.evaluations import EvaluatorScore
 from schemas.review import UserAction
 from workers.decision.decision import Fact, evaluator_facts
@@ -220,7 +220,7 @@ def explain_row(
     columns = {"failure_signals": sorted(set(row["signals"])), "grounding_not_evaluated": list(row["missing"])}
     known |= {name: Fact(measured[name].applies, columns[name]) for name in columns.keys() & measured.keys()}
     scored = {each.evaluator: each.score for each in evaluations}
-    metrics = {name: row[name] for name in CHARACTERISTICS}
+    metrics: dict[Characteristic, float | None] = {name: row[name] for name in CHARACTERISTICS}
     return Explanation(
         answer_id=row["answer_id"],
         tenant=row["tenant"],

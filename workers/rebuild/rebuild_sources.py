@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 
 from schemas.topics import Topic
-from workers.archive.archive_copy import note_archived, read_erasures
+from workers.archive.archive_copy import note_archived
 from workers.archive.archive_files import Archive
-from workers.delivery.followers.erasure_follower import ErasureRegister
+from workers.delivery.followers.erasure_follower import ErasureRegister, read_erasures
 from workers.delivery.records import Record
 from workers.delivery.topics.topic_reading import BoundedReader
 from workers.privacy.record_masking import Privacy
@@ -139,7 +139,7 @@ class RecordSource:
         return [record for record in masked if not self._register.covers(record)]
 
     async def _erasures(self) -> ErasureRegister:
-        register = await read_erasures(self._settings, self._addresses)
+        register = await read_erasures(self._settings, self._addresses.kafka)
         if self._archive is not None:
             note_archived(self._archive, register)
         return register

@@ -38,8 +38,10 @@ async def audit_log(
         return page("audit.html", request, principal, 422, log=log, given=given, options=options, rows=None)
     rows, following = await logged(resources, principal, log, wanted, cursor or None, PAGE_SIZE)
     counted, hidden = await resources.audit.count(log, wanted.chosen(log, principal, blind_of(principal, resources)))
+    # Nothing of an erased answer is left in the tables, so the list would look as if there had been no decision.
+    erased = await resources.erased.times(principal.chosen_tenants(wanted.tenant)) if log == "decisions" else []
     return page(
-        "audit.html", request, principal,
+        "audit.html", request, principal, erased=erased,
         log=log, given=given, options=options, rows=rows, automatic_left_out=log == "decisions" and wanted.without_automatic, closed_left_out=log == "decisions" and wanted.without_closed, total=agreeing_total(counted, len(rows), first=not cursor, more=following is not None), hidden=hidden, address=urlencode(values), first=not cursor,
         more=urlencode(values | {"cursor": following}) if following else None,
     )  # fmt: skip

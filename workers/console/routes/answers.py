@@ -1,6 +1,7 @@
 """Serve answers: one answer with its history, filtered lists, and new answers from a gateway."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -16,6 +17,7 @@ from workers.console.http.problems import Problem, documented
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Ingester, Reader
+from workers.console.presentation.outcome import time_words
 from workers.console.presentation.views import (
     AnswerDetail,
     AnswerPage,
@@ -246,7 +248,19 @@ async def stored_answer(resources: Shared, principal: Principal, answer_id: str,
     """
     stored = await resources.answers.answer(principal.chosen_tenants(tenant), answer_id)
     if stored is None:
-        raise Problem(404, "unknown answer; a new answer may not be evaluated yet")
+        raise await unknown_answer(resources, principal.chosen_tenants(tenant), answer_id)
     resources.accesses.note(principal, "answer", stored.answer["tenant"], [answer_id])
     hidden = await resources.answers.hidden([(stored.answer["tenant"], answer_id)], blind_of(principal, resources))
     return blinded(stored) if hidden else stored
+
+
+async def unknown_answer(resources: Shared, tenants: Sequence[str], answer_id: str) -> Problem:
+    """Return the problem of an answer without a row; one that was erased at a person's request is named as such."""
+    erased = await resources.erased.erased_at(tenants, answer_id)
+    if erased is None:
+        return Problem(404, "unknown answer; a new answer may not be evaluated yet")
+    return Problem(
+        404,
+        f"this answer was erased at the request of a person on {time_words(erased)}; its text, its decision and the "
+        "feedback on it were removed and cannot be shown",
+    )

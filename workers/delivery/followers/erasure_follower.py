@@ -7,6 +7,8 @@ their erasure, and digests of their answers, since many records name an answer a
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
 from hashlib import sha256
 
 from aiokafka import AIOKafkaConsumer
@@ -42,7 +44,7 @@ class ErasureRegister:
 
     def __init__(self) -> None:
         self._persons: dict[str, Erasure] = {}
-        self._answers: dict[str, set[bytes]] = defaultdict(set)
+        self._answers: dict[str, dict[bytes, datetime]] = defaultdict(dict)
 
     @property
     def size(self) -> int:
@@ -54,7 +56,8 @@ class ErasureRegister:
         known = self._persons.get(erasure.digest)
         if known is None or known.requested_at < erasure.requested_at:
             self._persons[erasure.digest] = erasure.model_copy(update={"answers": []})
-        self._answers[erasure.tenant].update(bytes.fromhex(digest) for digest in erasure.answers)
+        named = (bytes.fromhex(digest) for digest in erasure.answers)
+        self._answers[erasure.tenant].update(dict.fromkeys(named, erasure.requested_at))
 
     def note_value(self, value: bytes | None, partition: int, offset: int) -> None:
         """Add a record of the register; log an unreadable record with its partition and offset."""
@@ -97,13 +100,30 @@ class ErasureRegister:
         The tenant of an unreadable record may be unknown. An erased answer of that name in any tenant counts then,
         because nothing of an erased person may be stored.
         """
-        if answer_id is None:
-            return False
-        return any(
-            bytes.fromhex(digest) in self._answers.get(owner, ())
-            for owner in (self._answers if tenant is None else (tenant,))
-            for digest in (answer_digest(owner, answer_id), first_answer_digest(answer_id))
-        )
+        return answer_id is not None and self.erased_at(None if tenant is None else [tenant], answer_id) is not None
+
+    def erased_at(self, tenants: Iterable[str] | None, answer_id: str) -> datetime | None:
+        """Return the time of the request by which an answer was erased, UTC; ``None`` if it was not.
+
+        Args:
+            tenants: possible tenants of the answer; all if ``None``.
+            answer_id: identifier.
+        """
+        for owner in self._answers.keys() if tenants is None else tenants:
+            erased = self._answers.get(owner, {})
+            for digest in (answer_digest(owner, answer_id), first_answer_digest(answer_id)):
+                if (at := erased.get(bytes.fromhex(digest))) is not None:
+                    return at
+        return None
+
+    def erased_answers(self, tenants: Iterable[str] | None) -> list[datetime]:
+        """Return the times of the requests by which answers were erased, UTC, one for each answer.
+
+        Args:
+            tenants: tenants of the answers; all if ``None``.
+        """
+        owners = self._answers.keys() if tenants is None else tenants
+        return [at for owner in owners for at in self._answers.get(owner, {}).values()]
 
     def _erasure_of(self, subject: Subject) -> Erasure | None:
         """Return the erasure of the subject's person, ``None`` if the subject is newer than the erasure."""
@@ -229,6 +249,24 @@ class ErasureFollower:
             f"{self._topic} cannot be read to its end ({type(error).__name__}), so the erased persons are unknown "
             f"and no record may be processed; {cause}"
         )
+
+
+async def read_erasures(settings: Settings, bootstrap_servers: str) -> ErasureRegister:
+    """Return all erasures recorded so far.
+
+    Args:
+        settings: names and credentials.
+        bootstrap_servers: host:port, comma separated.
+
+    Raises:
+        ErasuresUnreadable: the register of erasures cannot be read.
+    """
+    follower = ErasureFollower(settings, bootstrap_servers)
+    try:
+        await follower.start()
+    finally:
+        await follower.stop()
+    return follower.register
 
 
 async def _is_at_end(consumer: AIOKafkaConsumer) -> bool:

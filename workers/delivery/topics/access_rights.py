@@ -99,6 +99,7 @@ def access_rights(
         Right(worker, "topic", names(TOPICS), ("DescribeConfigs",)),
         Right(worker, "group", groups, ("Read",), prefixed=True),
         Right(console, "topic", names(CONSOLE_WRITES), ("Write",)),
+        Right(console, "topic", names([PRIVACY_ERASURES]), ("Read",)),
         Right(gateway, "topic", names(GATEWAY_WRITES), ("Write",)),
         Right(gateway, "topic", names(GATEWAY_READS), ("Read",)),
         Right(gateway, "group", (gateway,), ("Read",), prefixed=True),

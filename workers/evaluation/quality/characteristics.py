@@ -19,7 +19,7 @@ from schemas.quality import QualityReport
 from workers.evaluation.text.words import content_words
 from workers.evaluation.thresholds import GateThresholds
 
-CHARACTERISTICS = (
+CHARACTERISTICS: tuple[Characteristic, ...] = (
     "faithfulness", "relevance", "correctness", "coverage", "consistency", "freshness", "traceability",
 )  # fmt: skip
 """Names of the characteristics, in the order in which they are shown."""
