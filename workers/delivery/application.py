@@ -16,6 +16,7 @@ from workers.delivery.connections import METADATA_SECONDS, ssl_context
 from workers.delivery.consumption.consumer import LedgerConsumer, LedgerTransport
 from workers.delivery.consumption.fetching import readable_name, refusal_of
 from workers.delivery.consumption.ledger import Partition
+from workers.delivery.consumption.log_growth import LogGrowth
 from workers.delivery.records import Record
 from workers.delivery.topics.missing_rights import refused_reading
 from workers.errors import FatalDeliveryError
@@ -65,9 +66,17 @@ class AgentApplication:
         topics: the topics that the agent reads.
         settings: all settings.
         bootstrap_servers: host:port, comma separated.
+        growth: growth of the light broker's log; ``None`` with Apache Kafka.
     """
 
-    def __init__(self, name: str, topics: Sequence[Topic], settings: Settings, bootstrap_servers: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        topics: Sequence[Topic],
+        settings: Settings,
+        bootstrap_servers: str,
+        growth: LogGrowth | None = None,
+    ) -> None:
         self.name = name
         self.topics = tuple(topics)
         self._settings = settings
@@ -80,6 +89,7 @@ class AgentApplication:
         self.failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         self.app = _faust_app(settings.group_name(name), settings, bootstrap_servers)
         self.app.transport.on_lost = self._count_lost
+        self.app.transport.log_growth = growth
         self.app.agent(
             self.app.topic(
                 *self._names,

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from workers.delivery.consumption.log_growth import LogGrowth
 from workers.delivery.failures.attempts import AttemptJournal
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.producer import ConfirmedProducer
@@ -19,15 +20,21 @@ class DeliveryParts:
         dead_letters: sends failed records.
         journal: lists the records in progress.
         tracing: makes spans; ``None`` makes none.
+        growth: growth of the light broker's log; ``None`` with Apache Kafka.
     """
 
     dead_letters: DeadLetterSender
     journal: AttemptJournal
     tracing: Tracing | None
+    growth: LogGrowth | None
 
 
 def open_delivery_parts(
-    settings: Settings, producer: ConfirmedProducer, pipeline_version: str, stack: AsyncExitStack
+    settings: Settings,
+    producer: ConfirmedProducer,
+    pipeline_version: str,
+    growth: LogGrowth | None,
+    stack: AsyncExitStack,
 ) -> DeliveryParts:
     """Open the parts; the stack closes them.
 
@@ -40,4 +47,4 @@ def open_delivery_parts(
     if settings.tracing.endpoint is not None:
         tracing = Tracing(settings.tracing, pipeline_version)
         stack.push_async_callback(asyncio.to_thread, tracing.close)
-    return DeliveryParts(DeadLetterSender(producer, pipeline_version), journal, tracing)
+    return DeliveryParts(DeadLetterSender(producer, pipeline_version), journal, tracing, growth)

@@ -43,7 +43,7 @@ class RunningAgent:
         self.definition = opened.definition
         self.context = context
         self.application = AgentApplication(
-            self.definition.name, self.definition.reads, settings, context.addresses.kafka
+            self.definition.name, self.definition.reads, settings, context.addresses.kafka, parts.growth
         )
         self.processor = BatchProcessor(
             self.definition.name,

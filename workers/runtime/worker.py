@@ -11,6 +11,7 @@ from typing import Any
 
 from schemas.topics import FEEDBACK_ANALYTICS
 from workers.agents.base import AgentContext, AgentDefinition, event_output
+from workers.delivery.consumption.log_growth import LogGrowth
 from workers.delivery.followers.erasure_follower import ErasureFollower
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
@@ -61,12 +62,13 @@ class Worker:
         self._addresses = addresses
         self._definitions = chosen_agents(agents, settings)
         self._version = pipeline_version(settings)
-        self._erasures = ErasureFollower(settings, addresses.kafka)
+        self._growth = LogGrowth(addresses.kafka) if addresses.local and addresses.light_broker else None
+        self._erasures = ErasureFollower(settings, addresses.kafka, self._growth)
         self._producer = ConfirmedProducer(settings, addresses.kafka)
         self._opened = AsyncExitStack()
         self._running: list[RunningAgent] = []
         self._background: list[asyncio.Task[None]] = []
-        self._following: asyncio.Task[None] | None = None
+        self._followers: list[asyncio.Task[None]] = []
         self._started = False
         self._failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         self.services = SharedServices(settings, addresses)
@@ -84,6 +86,8 @@ class Worker:
                 TOPIC_SECONDS,
             )
         await self._start_health()
+        if self._growth is not None:
+            self._followers.append(start_background(self._growth.run(), "log-growth", self._failure))
         await self._follow_erasures()
         agents, parts = await self._open()
         self._running = [RunningAgent(agent, parts) for agent in agents]
@@ -159,8 +163,8 @@ class Worker:
                 await drain(self._running, self._grace_seconds())
             finally:
                 # After the drain: records in work must hear of persons who are erased meanwhile.
-                if self._following is not None:
-                    await stop_background(self._following)
+                for follower in reversed(self._followers):
+                    await stop_background(follower)
                 await self._erasures.stop()
 
     def readiness(self) -> dict[str, str | None]:
@@ -179,7 +183,7 @@ class Worker:
 
     async def _follow_erasures(self) -> None:
         await self._erasures.start()
-        self._following = start_background(self._erasures.run(), "erasures", self._failure)
+        self._followers.append(start_background(self._erasures.run(), "erasures", self._failure))
 
     async def _start_health(self) -> None:
         http = self._settings.http
@@ -194,7 +198,7 @@ class Worker:
         """Open the shared delivery parts, then the agents, and connect the producer last, so that it closes first."""
         pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="steps")
         self._opened.callback(partial(pool.shutdown, wait=False, cancel_futures=True))
-        parts = open_delivery_parts(self._settings, self._producer, self._version, self._opened)
+        parts = open_delivery_parts(self._settings, self._producer, self._version, self._growth, self._opened)
         agents = [await self._open_agent(definition, pool) for definition in self._definitions]
         self._opened.push_async_callback(self._producer.stop)
         await self._producer.start()

@@ -38,6 +38,7 @@ from faust.types import TP, Message
 
 from workers.delivery.consumption import decompression, end_offsets, fetching, throttling
 from workers.delivery.consumption.ledger import OffsetLedger, Partition
+from workers.delivery.consumption.log_growth import LogGrowth
 from workers.errors import FatalDeliveryError
 from workers.observability.logs import get_logger
 
@@ -88,6 +89,7 @@ class LedgerConsumerThread(AIOKafkaConsumerThread):
         # Faust hard-codes 1.5 s.
         consumer._fetch_max_wait_ms = int(transport.fetch_wait_seconds * 1e3)
         consumer._client_rack = transport.client_rack
+        fetching.repeat_when_grown(consumer, transport.log_growth)
         # Otherwise aiokafka continues at the oldest record without a word.
         consumer._auto_offset_reset = "none"
         return consumer
@@ -465,6 +467,8 @@ class LedgerTransport(Transport):
     """Maximum time that the broker delays a fetch without records, in seconds."""
     on_lost: Callable[[str, int], None] | None = None
     """Called with the topic and the number of records that retention has deleted before they were read."""
+    log_growth: LogGrowth | None = None
+    """Growth of the light broker's log; ``None`` with Apache Kafka."""
     client_rack: str | None = None
     """Rack whose replicas are read, where the brokers choose replicas by rack."""
     max_batch_bytes = decompression.DEFAULT_MAX_BYTES

@@ -13,6 +13,8 @@ check neither, so any producer can cause both. This module therefore replaces na
 * ``FetchResult`` returns at most a bounded number of bytes at once, and the rest at the next call.
 * ``Fetcher`` can be closed while a failed fetch waits for its retry. aiokafka's ``stop`` then raises
   ``CancelledError`` and leaves the connections open, and its caller cannot tell this from being cancelled itself.
+  With the light broker it repeats a fetch without records only when the log has grown
+  (``workers.delivery.consumption.log_growth``).
 * ``PartitionRecords`` reports where reading failed permanently (an invalid checksum, an invalid structure). The
   content of the batch is unknown, so the process stops. The message names the offset and the remedy.
 """
@@ -22,6 +24,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from aiokafka import AIOKafkaConsumer
 from aiokafka.consumer import fetcher
 from aiokafka.consumer.fetcher import Fetcher, FetchResult, PartitionRecords
 from aiokafka.errors import CorruptRecordException
@@ -31,6 +34,7 @@ from aiokafka.record.util import decode_varint
 
 from workers.delivery.consumption import decompression
 from workers.delivery.consumption.decompression import BatchTooLarge
+from workers.delivery.consumption.log_growth import BUFFERED_SECONDS, READ_AGAIN_SECONDS, LogGrowth
 from workers.errors import FatalDeliveryError
 
 MAGIC_WITH_HEADERS = 2
@@ -78,11 +82,28 @@ def install(max_batch_bytes: int) -> None:
 _fetch = Fetcher._proc_fetch_request
 
 
-async def _fetch_until_cancelled(self: Fetcher, *request: Any) -> Any:
+async def _fetch_until_cancelled(self: Fetcher, assignment: Any, *request: Any) -> Any:
+    growth: LogGrowth | None = getattr(self._client, "log_growth", None)
+    seen = 0 if growth is None else growth.growths(assignment.tps)
     try:
-        return await _fetch(self, *request)
+        found = await _fetch(self, assignment, *request)
+        if growth is not None and not found and assignment.active:
+            # The next fetch is of all partitions, and begins when this one ends.
+            limit = BUFFERED_SECONDS if self._records else READ_AGAIN_SECONDS
+            await growth.wait(assignment.tps, seen, limit)
+        return found
     except asyncio.CancelledError:
         return False  # what aiokafka itself returns for a fetch that is cancelled while it is under way
+
+
+def repeat_when_grown(consumer: AIOKafkaConsumer, growth: LogGrowth | None) -> None:
+    """Make a consumer of the light broker repeat fetches without records when its log has grown.
+
+    Args:
+        consumer: a consumer that is not started yet.
+        growth: the growth of the log; ``None`` with brokers that answer a waiting fetch themselves.
+    """
+    consumer._client.log_growth = growth
 
 
 class TolerantRecords:

@@ -21,6 +21,7 @@ from schemas.privacy import Erasure
 from schemas.topics import PRIVACY_ERASURES
 from workers.delivery.connections import connection_arguments
 from workers.delivery.consumption import fetching
+from workers.delivery.consumption.log_growth import LogGrowth
 from workers.delivery.followers.record_subjects import Subject, subject_of
 from workers.delivery.records import Output, Record
 from workers.delivery.topics.missing_rights import refused_reading
@@ -168,14 +169,16 @@ class ErasureFollower:
     Args:
         settings: names and credentials.
         bootstrap_servers: host:port, comma separated.
+        growth: growth of the light broker's log; ``None`` with Apache Kafka.
     """
 
-    def __init__(self, settings: Settings, bootstrap_servers: str) -> None:
+    def __init__(self, settings: Settings, bootstrap_servers: str, growth: LogGrowth | None = None) -> None:
         self.register = ErasureRegister()
         self._topic = settings.topic_name(PRIVACY_ERASURES.name)
         self._patience = settings.kafka.request_timeout_seconds
         self._max_batch_bytes = settings.kafka.max_batch_bytes
         self._connection = connection_arguments(settings.kafka, bootstrap_servers)
+        self._growth = growth
         self._consumer: AIOKafkaConsumer | None = None
 
     async def start(self) -> None:
@@ -193,6 +196,7 @@ class ErasureFollower:
             enable_auto_commit=False,
             max_poll_records=POLL_RECORDS,
         )
+        fetching.repeat_when_grown(consumer, self._growth)
         self._consumer = consumer
         try:
             async with asyncio.timeout(self._patience):
