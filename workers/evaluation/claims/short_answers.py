@@ -11,10 +11,11 @@ find as much support as the right one. The question then says whose value it is 
 """
 
 import re
+from functools import lru_cache
 
 from workers.evaluation.claims.clauses import has_verb
 from workers.evaluation.contradictions.antonyms import POLES
-from workers.evaluation.text.words import content_words, stem
+from workers.evaluation.text.words import KEPT_TEXTS, content_words, kept_for_sentences, stem
 
 MAX_QUESTION = 500
 """Longest question that is resolved, code points; a longer one is a text with a task."""
@@ -128,6 +129,7 @@ _PRONOUN = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def depends_on_question(query: str, plain: str) -> bool:
     """Return true if a statement is only understood after its question: a fragment, or one with a pronoun."""
     if not query.strip() or len(query) > MAX_QUESTION:
@@ -157,6 +159,7 @@ def resolve_short_answer(query: str, plain: str) -> str:
     return plain
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def needs_question(query: str, plain: str) -> bool:
     """Return true if a whole answer is understood only together with its question: "Yes.", "Paris.", "36 months.".
 
@@ -179,12 +182,14 @@ def stated_by(query: str, plain: str) -> str | None:
     return plain[consent.end() :] if consent else plain
 
 
+@kept_for_sentences
 def without_opening(plain: str) -> str:
     """Return what an answer states after its yes or no."""
     opening = _DENIAL.match(plain) or _CONSENT.match(plain) or _ELLIPSIS.fullmatch(plain)
     return plain if opening is None or _NO_NOUN.match(plain) else plain[opening.end() :].strip()
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def consents(query: str, plain: str) -> bool | None:
     """Return whether an answer says yes or no; ``None`` if it says neither.
 
@@ -203,6 +208,7 @@ def consents(query: str, plain: str) -> bool | None:
     return _elliptic(question, plain)
 
 
+@kept_for_sentences
 def says_only_polarity(plain: str) -> bool:
     """Return true for yes, no, or a pronoun with an auxiliary verb, which state nothing without a question for yes or no."""
     return any(pattern.fullmatch(plain) for pattern in (_CONSENT, _DENIAL, _ELLIPSIS))

@@ -7,7 +7,6 @@ does or may do so (a pronoun, "the company").
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -119,9 +118,11 @@ def _of_nouns(one: Phrase, two: Phrase) -> Relation:
 
 def _is_abbreviated(one: Phrase, two: Phrase) -> bool:
     """Return true for "the cause of IBS" and "the cause of irritable bowel syndrome"; the order is not known here."""
-    initials = Counter(word[0] for word in two.words - one.words)
-    return any(
-        len(word) >= SHORTEST_ABBREVIATION and word.isalpha() and not Counter(word) - initials
+    initials = [word[0] for word in two.words - one.words]
+    return len(initials) >= SHORTEST_ABBREVIATION and any(
+        SHORTEST_ABBREVIATION <= len(word) <= len(initials)
+        and word.isalpha()
+        and all(word.count(letter) <= initials.count(letter) for letter in word)
         for word in one.words - two.words
     )
 

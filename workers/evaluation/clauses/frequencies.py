@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from workers.evaluation.clauses.placed_answers import read_parts
 from workers.evaluation.facts.units import NUMBER_WORDS, WEEKDAYS
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import content_words, key_of
 
 MAX_TEXT = 300
@@ -41,11 +42,11 @@ _ADVERBS = {
 }
 _NUMBERS = "|".join(sorted((word for word in NUMBER_WORDS if word.isascii()), key=len, reverse=True))
 _PERIOD = rf"(?P<unit>{'|'.join(sorted(_DAYS, key=len, reverse=True))})s?\b"
-_EVERY = re.compile(
+_EVERY = PrefilteredPattern(
     rf"\b(?:every|each)\s(?:(?P<other>other|second)\s|(?P<count>\d{{1,3}}|{_NUMBERS})\s)?{_PERIOD}", re.I
 )
-_TIMES = re.compile(rf"\b(?:once|(?P<twice>twice)|(?P<count>\d{{1,3}}|{_NUMBERS})\stimes)\s(?:an?|per|every|each)\s{_PERIOD}", re.I)  # fmt: skip
-_ADVERB = re.compile(rf"\b(?:{'|'.join(sorted(_ADVERBS, key=len, reverse=True))})\b", re.I)
+_TIMES = PrefilteredPattern(rf"\b(?:once|(?P<twice>twice)|(?P<count>\d{{1,3}}|{_NUMBERS})\stimes)\s(?:an?|per|every|each)\s{_PERIOD}", re.I)  # fmt: skip
+_ADVERB = PrefilteredPattern(rf"\b(?:{'|'.join(sorted(_ADVERBS, key=len, reverse=True))})\b", re.I)
 _POLAR = re.compile(r"^\W*(?:is|are|was|were|do|does|did|must|should|will|has|have)\s", re.I)
 
 

@@ -7,6 +7,8 @@ duty that a comparison knows, so that each is written out as a further sentence 
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from workers.evaluation.text.prefilter import PrefilteredPattern
+
 MAX_TEXT = 400
 """Longest sentence that is read, code points."""
 OF_AGE = 18
@@ -33,8 +35,8 @@ def _unsuitable(match: re.Match[str]) -> str:
     return f"You cannot {verb} {match['before'].lower()}. You should not {verb} {match['before'].lower()}"
 
 
-_ROWS: tuple[tuple[re.Pattern[str], _Rewrite], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), rewrite)
+_ROWS: tuple[tuple[PrefilteredPattern, _Rewrite], ...] = tuple(
+    (PrefilteredPattern(pattern, re.IGNORECASE), rewrite)
     for pattern, rewrite in (
         (r"^(?P<before>.*?)\b(?:both )?(?:with (?:and|or) without|without (?:and|or) with)\s(?P<after>.+)$", r"\g<before>with \g<after>. \g<before>without \g<after>"),
         (r"^(?P<before>.*?)\blacks?\s(?P<after>.+)$", r"\g<before>does not have \g<after>"),
@@ -59,7 +61,7 @@ _ROWS: tuple[tuple[re.Pattern[str], _Rewrite], ...] = tuple(
         (r"^(?P<before>.*?)\b(?P<who>nobody|no one) was (?:injured|hurt|wounded)\b", r"Nobody was hurt. People were not hurt. People were not injured"),
     )
 )  # fmt: skip
-_BY = re.compile(r"\b(?P<what>damage|loss|injury|failure) (?:by|from|due to|caused by|through) (?P<causes>\w+(?:, \w+)*(?:,? (?:or|and) [\w ]{3,20}?)?)(?=\s(?:is|are)\b|[.,;])", re.IGNORECASE)  # fmt: skip
+_BY = PrefilteredPattern(r"\b(?P<what>damage|loss|injury|failure) (?:by|from|due to|caused by|through) (?P<causes>\w+(?:, \w+)*(?:,? (?:or|and) [\w ]{3,20}?)?)(?=\s(?:is|are)\b|[.,;])", re.IGNORECASE)  # fmt: skip
 
 
 def with_paraphrases(sentences: Sequence[str]) -> list[str]:

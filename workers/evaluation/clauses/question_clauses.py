@@ -59,6 +59,7 @@ def answered_clauses(question: str, plain: str) -> tuple[Clause, ...]:
     return _filled(asked, plain) if len(plain.split()) <= MAX_ANSWER else ()
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def polar_clauses(question: str, plain: str) -> tuple[tuple[Clause, ...], tuple[Clause, ...]] | None:
     """Return what an answer of yes or no affirms or denies of its question, and what it states itself.
 

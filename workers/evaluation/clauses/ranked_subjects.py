@@ -19,6 +19,7 @@ from workers.evaluation.facts.units import FAMILIES
 from workers.evaluation.facts.verb_forms import verb_stem
 from workers.evaluation.ownership.held_values import Clause
 from workers.evaluation.ownership.value_owners import OwnedValues
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of, stem, word_set
 
 MAX_TEXT = 300
@@ -72,7 +73,7 @@ PEOPLE = frozenset(
     )
 )
 """Stems of words for people, who are counted under several of them."""
-_LESS_OF = re.compile(
+_LESS_OF = PrefilteredPattern(
     r"\b(?P<degree>more|most|less|least)\s+(?P<word>expensive|costly|recent|heavy|old|modern)\b", re.I
 )
 _SWAPPED = {

@@ -8,6 +8,8 @@ import re
 from collections.abc import Collection, Sequence
 
 from workers.evaluation.contradictions.parallel_clauses import cut_clauses, is_small, stems_of
+from workers.evaluation.text.prefilter import PrefilteredPattern
+from workers.evaluation.text.words import kept_for_sentences
 
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _AMOUNT = r"\s(?:[^\W\d_]+\s){0,2}?[^\s\w]?\d"
@@ -15,16 +17,17 @@ _DAY = r"\s(?:the\s)?(?:(?:end|start|beginning) of\s)?(?:\d{1,2}\s)?(?:[A-Z][^\W
 _HIGH = rf"(?:until|by){_DAY}|(?:at most|up to|less than|fewer than|under|below|before|earlier than|younger than|shorter than|lower than|cheaper than){_AMOUNT}"
 _LOW = rf"(?:since|from){_DAY}|(?:at least|more than|over|above|after|later than|older than|longer than|higher than){_AMOUNT}"
 _DENIAL = r"(?:\b(?:not|never|no|cannot|neither)\b|n['’]t\b)"
-_BOUND = re.compile(
+_BOUND = PrefilteredPattern(
     rf"(?P<denied>{_DENIAL}\s(?:(?!and\b|but\b)[^\W\d_]+\s){{0,4}}?)?\b(?:(?P<high>{_HIGH})|(?P<low>{_LOW}))",
     re.IGNORECASE,
 )
-_LATEST = re.compile(r"\d[^.;]{0,20}?\bat (?:the )?(?:latest|most)\b", re.IGNORECASE)
-_EARLIEST = re.compile(r"\d[^.;]{0,20}?\bat the (?:earliest|least)\b", re.IGNORECASE)
+_LATEST = PrefilteredPattern(r"\d[^.;]{0,20}?\bat (?:the )?(?:latest|most)\b", re.IGNORECASE)
+_EARLIEST = PrefilteredPattern(r"\d[^.;]{0,20}?\bat the (?:earliest|least)\b", re.IGNORECASE)
 _DENIED = re.compile(_DENIAL, re.IGNORECASE)
-_CONTRASTED = re.compile(rf"{_DENIAL}[^.;]{{0,150}}?\bbut\b|,\s(?:and |but )?not\b|\bnot only\b", re.IGNORECASE)
+_CONTRASTED = PrefilteredPattern(rf"{_DENIAL}[^.;]{{0,150}}?\bbut\b|,\s(?:and |but )?not\b|\bnot only\b", re.IGNORECASE)
 
 
+@kept_for_sentences
 def side_of(text: str) -> int | None:
     """Return 1 for a text with a lower bound, -1 for an upper one, 0 for a plain denial, ``None`` for neither or several."""
     if _CONTRASTED.search(text):
@@ -85,6 +88,7 @@ def _subject_matter(text: str) -> frozenset[str]:
     return frozenset(word for word in stems_of(text) if not is_small(word) and not word[0].isdigit())
 
 
+@kept_for_sentences
 def is_limited(text: str) -> bool:
     """Return true if a text denies something or bounds a figure."""
     return any(pattern.search(text) for pattern in (_DENIED, _BOUND, _LATEST, _EARLIEST))

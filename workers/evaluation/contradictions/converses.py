@@ -2,6 +2,7 @@
 
 import re
 
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import content_words
 
 MAX_TEXT = 400
@@ -18,7 +19,7 @@ _PAIRS: tuple[tuple[str, str], ...] = (
     (r"preced(?:e[sd]?|ing)", r"follow(?:s|ed|ing)?|succeed(?:s|ed|ing)?"),
 )
 _Parties = tuple[frozenset[str], frozenset[str]]
-_VERBS = tuple(tuple(re.compile(rf"\b(?:{side})\b", re.IGNORECASE) for side in pair) for pair in _PAIRS)
+_VERBS = tuple(tuple(PrefilteredPattern(rf"\b(?:{side})\b", re.IGNORECASE) for side in pair) for pair in _PAIRS)
 _AGENT = re.compile(r"\bby\s((?:(?!\b(?:from|to|for|in|on|at|and|with)\b)[^,;.])+)", re.IGNORECASE)
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s(?:\w+\s)?$", re.IGNORECASE)
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from workers.evaluation.contradictions.antonyms import without_privative
 from workers.evaluation.contradictions.rankings import denies_order
 from workers.evaluation.facts.units import NUMBER_WORDS
-from workers.evaluation.text.words import content_words, stem
+from workers.evaluation.text.prefilter import PrefilteredPattern
+from workers.evaluation.text.words import content_words, kept_for_sentences, stem
 
 MIN_SHARED = 2
 """Least number of words that a question shares with a contrast that answers it."""
@@ -36,7 +37,7 @@ _RESTRICTED = re.compile(
 DENIED = re.compile(_NOT, re.IGNORECASE)
 """Words that deny."""
 _CONTRAST = re.compile(r"[,;]?\s(?:but|while|whereas|though|although|yet)\s|;\s|,\s(?=not\s)", re.IGNORECASE)
-_CONDITION = re.compile(
+_CONDITION = PrefilteredPattern(
     r"\b(?:only\s+(?:if|when|with|after|once|by|on|where)|unless|once|provided|as long as|so long as|until|on condition|must|requires?)\b",
     re.IGNORECASE,
 )
@@ -60,7 +61,7 @@ _ALSO_WITHOUT = re.compile(
 _IF_NOT = re.compile(r"\b(?:if|when)\b[^,.;]{0,60}?(?:\bnot\b|n['’]t\b|\bnever\b)", re.IGNORECASE)
 _EITHER_WAY = re.compile(r"\b(?:with (?:and|or) without|without (?:and|or) with|(?:even|also) with)\b", re.IGNORECASE)
 _NON = re.compile(r"\bnon[-\s]?(?P<root>[a-z]{3,}?(?:iv|abl|ibl))[a-z]*", re.IGNORECASE)
-_EXCLUSION = re.compile(
+_EXCLUSION = PrefilteredPattern(
     r",?\s(?:except(?: for)?|excluding|apart from|with the exception of)\s(?!when|if|where|that|on|in)", re.IGNORECASE
 )
 _ALL_BUT = re.compile(
@@ -328,6 +329,7 @@ class _Contrast:
     members: tuple[frozenset[str], ...]
 
 
+@kept_for_sentences
 def _read_contrast(text: str) -> _Contrast | None:
     excluding = _EXCLUSION.split(text)
     if len(excluding) == 2:

@@ -23,6 +23,7 @@ from workers.evaluation.contradictions.antonyms import DEGREES, PARTICLE_VERBS, 
 from workers.evaluation.contradictions.denials import refuses_without
 from workers.evaluation.contradictions.row_mismatch import read_fields
 from workers.evaluation.facts.units import NUMBER_WORDS, UNITS
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import STOP_WORDS, stem, word_set
 
 CLAIM_OVERLAP = 0.65
@@ -47,13 +48,13 @@ _FREE = re.compile(
     r"|no need to|(?:needs?|needed|requires?|required) no)\b",
     re.IGNORECASE,
 )
-_ONE_OF = re.compile(
+_ONE_OF = PrefilteredPattern(
     r"\b(?:only |just )?(?:one|two|three|some|part) of (?:the|its|our|their)\b|\bonly some\b", re.IGNORECASE
 )
 _EVERY_ONE = re.compile(r"\b(?:every|each) (?:single )?one of\b", re.IGNORECASE)
 _NOT_ALL = re.compile(r"\bnot (?:all|every|each|always|everyone|everybody)\b", re.IGNORECASE)
 _SHARE = re.compile(r"(?<![\d.,])(\d{1,3}(?:[.,]\d{1,3})?)\s?(?:%|percent|per cent)", re.IGNORECASE)
-_NO_SHARE = re.compile(
+_NO_SHARE = PrefilteredPattern(
     r"\b(?:at all|after all|all over|all in all|above all|half an?|each other|one another)\b", re.IGNORECASE
 )
 _NEGATIONS = word_set("not never no neither nor none nobody nothing cannot nicht kein keine nie pas jamais")

@@ -15,7 +15,8 @@ from typing import Literal
 
 from workers.evaluation.facts.units import NUMBER_WORDS, UNITS
 from workers.evaluation.text.language import FUNCTION_WORDS, guess_language
-from workers.evaluation.text.words import KEPT_TEXTS, STOP_WORDS, stem, word_set
+from workers.evaluation.text.prefilter import PrefilteredPattern
+from workers.evaluation.text.words import KEPT_TEXTS, STOP_WORDS, kept_for_sentences, stem, word_set
 
 Parallel = Literal["mixed", "kept", ""]
 
@@ -50,7 +51,7 @@ _CUT = re.compile(
 )
 _CUT_DUTCH = re.compile(rf"{_CUT.pattern}|\s+en\s+")
 """In Dutch "en" is a conjunction, in French and Spanish a preposition."""
-_LISTED = re.compile(
+_LISTED = PrefilteredPattern(
     r"\b(?:respectively|each|both|jeweils|beide|respectivement|respectivamente|rispettivamente)\b", re.IGNORECASE
 )
 _SMALL = (
@@ -168,23 +169,30 @@ _COUNTS = frozenset(_key(word, is_first=True) for word in (*NUMBER_WORDS, "one")
 _NUMBERS = _COUNTS | frozenset(_key(word, is_first=True) for word in UNITS)
 
 
-def cut_clauses(text: str) -> list[str]:
+@kept_for_sentences
+def cut_clauses(text: str) -> tuple[str, ...]:
     """Cut a sentence at commas and conjunctions."""
     cut = _CUT_DUTCH if guess_language(text) == "nl" else _CUT
-    return [part for part in cut.split(text) if part.strip()]
+    return tuple(part for part in cut.split(text) if part.strip())
 
 
 def _pieces(texts: Sequence[str]) -> Iterator[_Piece]:
     for number, text in enumerate(texts):
-        if _LISTED.search(text):
-            continue
-        text = _STEP.sub("", text)
-        parts = [stems for part in cut_clauses(text) if len(stems := stems_of(part)) > 1]
-        if len(parts) > MAX_PIECES:
-            continue
-        for stems in dict.fromkeys((*parts, stems_of(text))):
-            if 1 < len(stems) <= (MAX_LETTERS if _UNSPACED.search(text) else MAX_WORDS):
-                yield _Piece(number, stems)
+        for stems in _aligned(text):
+            yield _Piece(number, stems)
+
+
+@kept_for_sentences
+def _aligned(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the stems of the clauses of a sentence, and of the whole sentence, that are short enough to align."""
+    if not text or _LISTED.search(text):
+        return ()
+    text = _STEP.sub("", text)
+    parts = [stems for part in cut_clauses(text) if len(stems := stems_of(part)) > 1]
+    if len(parts) > MAX_PIECES:
+        return ()
+    longest = MAX_LETTERS if _UNSPACED.search(text) else MAX_WORDS
+    return tuple(stems for stems in dict.fromkeys((*parts, stems_of(text))) if 1 < len(stems) <= longest)
 
 
 def _pairs(pieces: Sequence[_Piece], claim: frozenset[str], alike: float) -> Iterator[_Pair]:
@@ -196,40 +204,43 @@ def _pairs(pieces: Sequence[_Piece], claim: frozenset[str], alike: float) -> Ite
         mine, theirs = frozenset(one.stems), frozenset(two.stems)
         if mine <= theirs or theirs <= mine or not claim & (mine ^ theirs):
             continue
-        if parts := _parts(one, two, alike):
+        if parts := _parts(one.stems, two.stems, alike, in_one=one.sentence == two.sentence):
             yield _Pair(one, two, parts)
 
 
-def _parts(one: _Piece, two: _Piece, alike: float) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """Return the parts in which two clauses differ, at least two; empty if they are not parallel."""
-    steps = SequenceMatcher(None, one.stems, two.stems, autojunk=False).get_opcodes()
-    same = [word for kind, start, end, _, _ in steps if kind == "equal" for word in one.stems[start:end]]
+@lru_cache(maxsize=KEPT_TEXTS)
+def _parts(
+    one: tuple[str, ...], two: tuple[str, ...], alike: float, *, in_one: bool
+) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Return the parts in which two clauses of one or two sentences differ, at least two; empty if they are not parallel."""
+    steps = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
+    same = [word for kind, start, end, _, _ in steps if kind == "equal" for word in one[start:end]]
     if not same:
-        return _elided(one, two) if one.sentence == two.sentence else ()
+        return _elided(one, two) if in_one else ()
     alone = [
         word
         for kind, start, end, first, last in steps
         if kind in ("delete", "insert")
-        for word in (*one.stems[start:end], *two.stems[first:last])
+        for word in (*one[start:end], *two[first:last])
         if not is_small(word)
     ]
     parts = [
         part
         for kind, start, end, first, last in steps
         if kind == "replace"
-        for part in _figures_apart(*_both_told(one.stems[start:end], two.stems[first:last]))
+        for part in _figures_apart(*_both_told(one[start:end], two[first:last]))
     ]
     kept = tuple((mine, theirs) for mine, theirs in parts if mine and theirs)
     has_figures = any(all(any(map(_is_count, part)) for part in both) for both in kept)
     is_parallel = (
         1 < len(kept) <= MAX_PARTS
         and len(alone) <= MAX_ALONE
-        and (has_figures or len(same) >= alike * max(len(one.stems), len(two.stems)))
+        and (has_figures or len(same) >= alike * max(len(one), len(two)))
         and all(len(part) <= MAX_PART for both in kept for part in both)
         and (
             any(not is_small(word) and not _is_figure(word) for word in same)
             # Without a word in common they are parts of one sentence: "starts at 10:00 and ends at 11:30".
-            or (one.sentence == two.sentence and max(len(one.stems), len(two.stems)) <= MAX_UNLIKE)
+            or (in_one and max(len(one), len(two)) <= MAX_UNLIKE)
         )
     )
     return kept if is_parallel else ()
@@ -260,10 +271,10 @@ def _is_figure(word: str) -> bool:
     return bool(_DIGIT.match(word)) or word in _NUMBERS
 
 
-def _elided(one: _Piece, two: _Piece) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+def _elided(one: Sequence[str], two: Sequence[str]) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     """Return subject and figure of "Babbage 1791" beside those of "Lovelace was born in 1815"."""
-    figures = [frozenset(word for word in piece.stems if _is_figure(word)) for piece in (one, two)]
-    rest = [_told(piece.stems) - own for piece, own in zip((one, two), figures, strict=True)]
+    figures = [frozenset(word for word in stems if _is_figure(word)) for stems in (one, two)]
+    rest = [_told(stems) - own for stems, own in zip((one, two), figures, strict=True)]
     if all(len(own) == 1 for own in figures) and all(rest):
         return ((rest[0], rest[1]), (figures[0], figures[1]))
     return ()

@@ -66,9 +66,7 @@ def is_of_other_case(claim: str, sentences: Sequence[str]) -> bool:
         claim: plain text of the claim.
         sentences: the evidence.
     """
-    if _DERIVED.search(claim) or _SCALED.search(claim):
-        return False
-    claimed = [(value, words) for piece in _pieces(plain_forms(claim)) for value, words in piece]
+    claimed = _claimed(claim)
     if not claimed:
         return False
     read = [_read_cases(text) for text in sentences if len(text) <= MAX_LENGTH][:MAX_SENTENCES]
@@ -76,6 +74,14 @@ def is_of_other_case(claim: str, sentences: Sequence[str]) -> bool:
     return any(
         _is_crossed(value, words, cases, texts) for _, found in read for cases in found for value, words in claimed
     )
+
+
+@kept_for_sentences
+def _claimed(claim: str) -> tuple[tuple[Quantity, frozenset[str]], ...]:
+    """Return the values of a claim with the words of their parts; empty for one that calculates them."""
+    if _DERIVED.search(claim) or _SCALED.search(claim):
+        return ()
+    return tuple(each for piece in _pieces(plain_forms(claim)) for each in piece)
 
 
 @kept_for_sentences

@@ -3,13 +3,14 @@
 import re
 
 from workers.evaluation.facts.units import NUMBER_WORDS
+from workers.evaluation.text.prefilter import PrefilteredPattern
 
 _COMPARED = r"[^\W\d_]+er|more|less|worse"
 _FIGURE = (
     rf"(?:[^\s\w]|[A-Z]{{2,3}}\s)?\d|(?:{'|'.join(NUMBER_WORDS)})\b"
     r"|(?:an?|half an?)\s(?:hundred|thousand|million|dozen|second|minute|hour|day|week|month|year|third|quarter|half)\b"
 )
-_NO_RANKING = re.compile(
+_NO_RANKING = PrefilteredPattern(
     r"\b(?:at|by) (?:the )?(?:very )?(?:least|most|latest|earliest|longest|shortest)\b"
     rf"|\b(?:no |not |any )?(?:{_COMPARED}) than (?:about |around |roughly |approximately )?(?:{_FIGURE})"
     r"|\b(?:no|any) (?:longer|more)\b(?! than)|\bmost of\b|\bmore or less\b|\bonce more\b"

@@ -9,6 +9,7 @@ from itertools import accumulate
 from workers.evaluation.facts.numbers.number_forms import is_counted
 from workers.evaluation.facts.units import DATED, MONTHS, ORDINALS, UNITS, WEEKDAYS
 from workers.evaluation.text.calendar_names import DAYS
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of
 
 
@@ -135,13 +136,13 @@ _DATE_PATTERNS = (
         rf"(?:[T ]{_CLOCK}(?:Z|[+-]\d{{2}}:?\d{{2}})?)?(?![\w-])"
     ),
     # 3 March 2026, 3rd of March, 3. März
-    re.compile(rf"(?<!\w)(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?{_MONTH}{_YEAR}", re.IGNORECASE),
+    PrefilteredPattern(rf"(?<!\w)(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?{_MONTH}{_YEAR}", re.IGNORECASE),
     # March 3, 2026
-    re.compile(rf"(?<!\w){_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:]|\.\d){_YEAR}", re.IGNORECASE),
+    PrefilteredPattern(rf"(?<!\w){_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:]|\.\d){_YEAR}", re.IGNORECASE),
     # March 2026
-    re.compile(rf"(?<!\w){_MONTH},?\s+(?:of\s+)?(?P<y>\d{{4}})(?!\d)", re.IGNORECASE),
+    PrefilteredPattern(rf"(?<!\w){_MONTH},?\s+(?:of\s+)?(?P<y>\d{{4}})(?!\d)", re.IGNORECASE),
     # 4.10.2020; with slashes the order of day and month is ambiguous
-    re.compile(r"(?<![\w.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\w)"),
+    PrefilteredPattern(r"(?<![\w.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\w)"),
     # 9:0-17:0, the format of opening hours in records
     re.compile(r"(?<![\w:.])(?P<h>\d{1,2}):(?P<i>\d{1,2})(?=-\d{1,2}:\d{1,2}(?![\w:]))"),
     re.compile(r"(?<=-)(?P<h>\d{1,2}):(?P<i>\d{1,2})(?![\w:])"),
@@ -155,20 +156,20 @@ _DATE_PATTERNS = (
     ),
     _BARE_YEAR,
 )
-_CENTURY = re.compile(
+_CENTURY = PrefilteredPattern(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)|({'|'.join(sorted(ORDINALS, key=len, reverse=True))}))[ -]century\b",
     re.IGNORECASE,
 )
 _DECADE_OF = re.compile(r"\b((?:1[5-9]|20)\d0)\s?['’]?s\b")
-_HALF_YEAR = re.compile(r"\b(?:H([12])|(first|second) half)(?: of)?,? (\d{4})\b", re.IGNORECASE)
-_QUARTER = re.compile(r"\b(?:Q([1-4])|(first|second|third|fourth) quarter)(?: of)?,? (\d{4})\b", re.IGNORECASE)
-_WEEKDAY = re.compile(r"\b(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
-_SHORT_DAY = re.compile(
+_HALF_YEAR = PrefilteredPattern(r"\b(?:H([12])|(first|second) half)(?: of)?,? (\d{4})\b", re.IGNORECASE)
+_QUARTER = PrefilteredPattern(r"\b(?:Q([1-4])|(first|second|third|fourth) quarter)(?: of)?,? (\d{4})\b", re.IGNORECASE)
+_WEEKDAY = PrefilteredPattern(r"\b(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+_SHORT_DAY = PrefilteredPattern(
     r"\b(?:Sat|Sun)\b(?=\.?,?\s?(?:\d|[-–&/,;:]|and\b|to\b|from\b|until\b|closed\b|$))|(?<=[-–&/])(?:Sat|Sun)\b"
 )
 """The short names of these days in a list of times; elsewhere they are words."""
-_WEEKEND = re.compile(r"\bweekends?\b|\bWochenende\b", re.IGNORECASE)
-_WORKDAYS = re.compile(r"\b(?:week|work(?:ing )?|business )days?\b|\bWerktags?\b", re.IGNORECASE)
+_WEEKEND = PrefilteredPattern(r"\bweekends?\b|\bWochenende\b", re.IGNORECASE)
+_WORKDAYS = PrefilteredPattern(r"\b(?:week|work(?:ing )?|business )days?\b|\bWerktags?\b", re.IGNORECASE)
 _DAY_RANGE = re.compile(
     rf"{_WEEKDAY.pattern}\s?(?:–|-|to|through|thru|till|until|bis|au|à)\s?{_WEEKDAY.pattern}", re.IGNORECASE
 )

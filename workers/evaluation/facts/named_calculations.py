@@ -9,6 +9,7 @@ without such a name.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, islice
 from itertools import product as all_of
 
@@ -19,7 +20,7 @@ from workers.evaluation.facts.numbers.ranges import range_ends
 from workers.evaluation.facts.operands import Operand, read_operands
 from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.facts.text_details import read_details
-from workers.evaluation.text.words import content_words, stem, word_set
+from workers.evaluation.text.words import KEPT_TEXTS, content_words, stem, word_set
 
 MAX_FIGURES = 4
 """Maximum number of figures of a claim that are looked for."""
@@ -168,6 +169,7 @@ def has_wrong_change(claim: str, figures: Sequence[Quantity], text: str) -> bool
     return bool(changes) and not any(_equals(shares[0], change) for change in changes)
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def _read(claim: str, topic: str) -> _Asked:
     text = f"{topic} {claim}" if topic else claim
     counts = [*read_details(claim).quantities, *(read_details(topic).quantities if topic else ())]

@@ -9,6 +9,7 @@ from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
 from workers.evaluation.facts.verb_forms import is_verb, verb_stem
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, stem, word_set
 
 MAX_PIECES = 24
@@ -24,7 +25,7 @@ _JOINT = re.compile(
     r"|\s[–—-]\s|\s*[()]\s*",
     re.IGNORECASE,
 )
-_OTHERS = re.compile(
+_OTHERS = PrefilteredPattern(
     r"\b(?:ahead of|rather than|more than|less than|than|behind|unlike|compared (?:with|to)|in contrast to|instead of)\s+(?!\d).*",
     re.IGNORECASE,
 )

@@ -3,8 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from workers.evaluation.facts.dates import Date, Period, months_of, read_dates, read_periods, read_weekdays
 from workers.evaluation.facts.forms.plain_forms import plain_forms
@@ -15,6 +14,7 @@ from workers.evaluation.facts.series import COMMON_WORDS, find_codes
 from workers.evaluation.facts.time_spans import implied_dates, implied_quantities
 from workers.evaluation.facts.units import UNITS
 from workers.evaluation.text.language import guess_language
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import STOP_WORDS, content_words, stem, undotted, word_set
 
 MAX_LENGTH = 2_000
@@ -35,11 +35,11 @@ _NEGATION = re.compile(
     r"|\w+n['’]t|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|weder|ne|n['’](?=\w)|jamais|aucune?|não|nunca|nem|niet|geen|ikke|inte|не|нет|ни|никогда|δεν|δε|μην?)\b",
     re.IGNORECASE,
 )
-_TOTAL = re.compile(
+_TOTAL = PrefilteredPattern(
     r"\b(?:in total|a total of|total(?:l?ed|s)?|altogether|together|combined|in all|in sum|sum of|insgesamt|zusammen|au total)\b",
     re.IGNORECASE,
 )
-_COMPARED = re.compile(
+_COMPARED = PrefilteredPattern(
     r"\b(?:by|difference|ahead|behind|margin|gap|older|younger|longer|shorter|taller|higher|lower|more|fewer|less|left|remain\w*|average|mean"
     r"|times|saved?|um|mehr|weniger|im schnitt|durchschnitt\w*|de plus|de moins|en moyenne|más|menos|promedio|media|più|meno|mais|meer|minder)\b",
     re.IGNORECASE,
@@ -47,7 +47,7 @@ _COMPARED = re.compile(
 _CLAUSE = re.compile(
     r"[,;:()–—]\s|\s(?:but|while|whereas|although|because|who|which|aber|während|weil|mais)\s", re.IGNORECASE
 )
-_ENDLESS = re.compile(
+_ENDLESS = PrefilteredPattern(
     r"(?<!not )(?<!no )(?<!nicht )(?<!pas )(?<!non )(?<!no es )\b(?:life-?long|lifetime|unlimited|indefinite(?:ly)?|forever|perpetual|everlasting|never expires?"
     r"|lebenslang(?:e[rnms]?)?|unbegrenzt(?:e[rnms]?)?|unbefristet(?:e[rnms]?)?|à vie|illimitée?s?|de por vida|ilimitad[oa]s?|illimitat[oa])\b",
     re.IGNORECASE,
@@ -63,43 +63,90 @@ _AUXILIARIES = word_set(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Details:
-    """Hold the exact details of a text.
+    """Read the exact details of a text, each when it is first asked for, since a rule needs few of them.
+
+    Args:
+        text: at most ``MAX_LENGTH`` code points.
 
     Attributes:
-        quantities: its numbers with units.
-        implied: durations that follow from its dates.
-        implied_dates: times of day that follow from a time and durations.
-        is_total: whether it mentions a total.
-        is_endless: whether it calls something lifelong or unlimited.
-        is_compared: whether it tells a difference or a mean.
         dates: its dates and times of day.
         periods: its centuries, decades and quarters as first and last month.
-        weekdays: days of the week that it names, 0..6.
-        codes: identifiers with a number, as (series, number): ("inc", "4711"), ("grinder", "5").
-        names: capitalised words that are names, lower case.
-        beside: for each name, stems of the nearest words before and after it that are not names.
-        words: stems of its content words.
-        clauses: for each clause its content words and those under a negation.
-        ends: figures that are ends of ranges, as written.
     """
 
-    quantities: tuple[Quantity, ...]
-    implied: tuple[Quantity, ...]
-    implied_dates: tuple[Date, ...]
-    is_total: bool
-    is_endless: bool
-    is_compared: bool
-    dates: tuple[Date, ...]
-    periods: tuple[Period, ...]
-    weekdays: frozenset[int]
-    codes: frozenset[tuple[str, str]]
-    names: frozenset[str]
-    beside: Mapping[str, frozenset[str]]
-    words: frozenset[str]
-    clauses: tuple[tuple[frozenset[str], frozenset[str]], ...]
-    ends: frozenset[float]
+    def __init__(self, text: str) -> None:
+        self._text = text = plain_forms(text)
+        periods, rest = read_periods(text)
+        dates, self._rest = read_dates(rest)
+        self.periods = tuple(periods)
+        self.dates = tuple(dates)
+
+    @cached_property
+    def codes(self) -> frozenset[tuple[str, str]]:
+        """Return its identifiers with a number, as (series, number): ("inc", "4711"), ("grinder", "5")."""
+        return frozenset(code for code, _, _ in find_codes(self._rest))
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Return its numbers with units."""
+        members = {f"{float(number):g}" if number.count(".") == 1 else number for _, number in self.codes}
+        read = undated_quantities(self._rest)
+        return tuple(each for each in read if each.is_unit or f"{each.face:g}" not in members)
+
+    @cached_property
+    def implied(self) -> tuple[Quantity, ...]:
+        """Return the durations that follow from its dates."""
+        return tuple(implied_quantities(self._text, self.dates))
+
+    @cached_property
+    def implied_dates(self) -> tuple[Date, ...]:
+        """Return the times of day that follow from a time and durations."""
+        return tuple(implied_dates(self.quantities, self.dates))
+
+    @cached_property
+    def is_total(self) -> bool:
+        """Return true if it mentions a total."""
+        return bool(_TOTAL.search(self._text))
+
+    @cached_property
+    def is_endless(self) -> bool:
+        """Return true if it calls something lifelong or unlimited."""
+        return bool(_ENDLESS.search(self._text))
+
+    @cached_property
+    def is_compared(self) -> bool:
+        """Return true if it tells a difference or a mean."""
+        return bool(_COMPARED.search(self._text))
+
+    @cached_property
+    def weekdays(self) -> frozenset[int]:
+        """Return the days of the week that it names, 0..6."""
+        return read_weekdays(self._text)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return its capitalised words that are names, in lower case."""
+        return _names(undotted(self._rest))
+
+    @cached_property
+    def beside(self) -> Mapping[str, frozenset[str]]:
+        """Return for each name the stems of the nearest words before and after it that are not names."""
+        return _beside(undotted(self._rest), self.names)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Return the stems of its content words."""
+        return content_words(self._text)
+
+    @cached_property
+    def clauses(self) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+        """Return for each clause its content words and those under a negation."""
+        return _clauses(self._text)
+
+    @cached_property
+    def ends(self) -> frozenset[float]:
+        """Return the figures that are ends of ranges, as written."""
+        return range_ends(self._text)
 
     @property
     def is_exact(self) -> bool:
@@ -115,30 +162,7 @@ class Details:
 @lru_cache(maxsize=4_096)
 def read_details(text: str) -> Details:
     """Read the exact details of a text; the function is pure, so its results may be cached."""
-    text = plain_forms(text[:MAX_LENGTH])
-    periods, rest = read_periods(text)
-    dates, rest = read_dates(rest)
-    codes = frozenset(code for code, _, _ in find_codes(rest))
-    members = {f"{float(number):g}" if number.count(".") == 1 else number for _, number in codes}
-    names = _names(undotted(rest))
-    quantities = [each for each in undated_quantities(rest) if each.is_unit or f"{each.face:g}" not in members]
-    return Details(
-        tuple(quantities),
-        tuple(implied_quantities(text, dates)),
-        tuple(implied_dates(quantities, dates)),
-        bool(_TOTAL.search(text)),
-        bool(_ENDLESS.search(text)),
-        bool(_COMPARED.search(text)),
-        tuple(dates),
-        tuple(periods),
-        read_weekdays(text),
-        codes,
-        names,
-        _beside(undotted(rest), names),
-        content_words(text),
-        _clauses(text),
-        range_ends(text),
-    )
+    return Details(text[:MAX_LENGTH])
 
 
 def periods_of(details: Details) -> list[Period]:

@@ -7,6 +7,7 @@ from itertools import combinations
 
 from workers.evaluation.facts.dates import Date
 from workers.evaluation.facts.numbers.quantity import Quantity
+from workers.evaluation.text.prefilter import PrefilteredPattern
 
 MAX_SPANNED = 4
 """Most years, and most times of day, between which durations are derived."""
@@ -15,7 +16,7 @@ _BEGINS = re.compile(
     r"|beginnt|begann|von|zwischen|fährt|öffnet|de|entre|commence|part|desde|empieza|sale|dalle|inizia|parte|van|tussen|begint|vertrekt|od|с)\b",
     re.IGNORECASE,
 )
-_RACE_TIME = re.compile(r"(?<![\d:])(\d{1,2}):([0-5]\d):([0-5]\d)(?![\d:])")
+_RACE_TIME = PrefilteredPattern(r"(?<![\d:])(\d{1,2}):([0-5]\d):([0-5]\d)(?![\d:])")
 _BORN = re.compile(r"\bborn\b", re.IGNORECASE)
 _DIED = re.compile(r"\b(?:died|death|passed away)\b", re.IGNORECASE)
 

@@ -287,6 +287,8 @@ def _is_calculated(plain: str, details: Details, index: EvidenceIndex, nearest: 
     They follow by the calculation that the claim names, by another unit or from two dates. Counts are taken as the
     claim and its question have them.
     """
+    if not (details.quantities or details.dates):
+        return False
     known = index.known
     unstated = [
         number

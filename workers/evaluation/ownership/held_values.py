@@ -9,6 +9,7 @@ before it, and a pronoun takes that of the sentence before it.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from workers.evaluation.facts.sentence_pieces import (
@@ -25,6 +26,8 @@ from workers.evaluation.facts.verb_forms import is_verb
 
 MAX_HEADING = 8
 """Maximum number of words of a line without a stop that names what the sentences after it are about."""
+KEPT_SOURCES = 64
+"""Number of sources that are kept: they are compared with claims together and each for itself."""
 
 _FORMER = re.compile(
     r"\b(?P<former>the (?:former|first(?: one)?))\b|\b(?P<latter>the (?:latter|second(?: one)?))\b(?! \w+ing)",
@@ -81,7 +84,8 @@ class HeldSentence:
     explicit: bool
 
 
-def read_sentences(texts: Sequence[str]) -> list[HeldSentence]:
+@lru_cache(maxsize=KEPT_SOURCES)
+def read_sentences(texts: tuple[str, ...]) -> tuple[HeldSentence, ...]:
     """Read the sentences of one source, in order."""
     found: list[HeldSentence] = []
     topic: frozenset[str] = frozenset()
@@ -118,7 +122,7 @@ def read_sentences(texts: Sequence[str]) -> list[HeldSentence]:
             explicit = True
             topic, names = opening.subject, own_names
         found.append(HeldSentence(number, pieces, inherited, heading, explicit))
-    return found
+    return tuple(found)
 
 
 def _is_heading(text: str) -> bool:

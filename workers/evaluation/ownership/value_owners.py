@@ -9,7 +9,7 @@ result.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from workers.evaluation.budget import spend
@@ -28,6 +28,8 @@ MAX_HOLDING = 20
 """Number of clauses with the same value from which nothing is concluded."""
 MAX_CLAIMED = 8
 """Maximum number of values of a claim that are compared."""
+KEPT_CLAIMS = 512
+"""Number of claims whose values are kept: a claim is compared with all sources together and with each of them."""
 BARE = 100
 """Least number without a unit or noun that is compared; smaller ones number passages and steps."""
 YEARS = (1000, 2100)
@@ -54,14 +56,14 @@ class OwnedValues:
 
     def __init__(self, sources: Sequence[Sequence[str]]) -> None:
         self.sources = sources
-        self._sentences: list[list[HeldSentence]] | None = None
+        self._sentences: list[tuple[HeldSentence, ...]] | None = None
         self._clauses: dict[str, list[tuple[int, Clause]]] = {}
         self._records: list[list[Record]] | None = None
 
-    def _read(self) -> list[list[HeldSentence]]:
+    def _read(self) -> list[tuple[HeldSentence, ...]]:
         if self._sentences is None:
             self._sentences = [
-                read_sentences([text for text in texts if not is_record(text)]) for texts in self.sources
+                read_sentences(tuple(text for text in texts if not is_record(text))) for texts in self.sources
             ]
         return self._sentences
 
@@ -142,9 +144,14 @@ def _states(claimed: Quantity, told: Quantity, is_strict: bool) -> bool:
     return not claimed.bound or (claimed.bound < 0 and not is_strict and told.bound in (0, claimed.bound))
 
 
-def _claimed(claim: str, topic: str) -> Iterator[tuple[Value, frozenset[str]]]:
-    """Yield the values of a claim, each with the words of its clause and of the topic."""
-    sentences = read_sentences([topic, claim] if topic else [claim])
+@lru_cache(maxsize=KEPT_CLAIMS)
+def _claimed(claim: str, topic: str) -> tuple[tuple[Value, frozenset[str]], ...]:
+    """Return the values of a claim, each with the words of its clause and of the topic."""
+    return tuple(_values_of(claim, topic))
+
+
+def _values_of(claim: str, topic: str) -> Iterator[tuple[Value, frozenset[str]]]:
+    sentences = read_sentences((topic, claim) if topic else (claim,))
     if not sentences:
         return
     asked = frozenset().union(*(piece.words for each in sentences[:-1] for piece in each.pieces))

@@ -5,6 +5,7 @@ Dates are compared as dates; a name of a month alone is none.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from workers.evaluation.contradictions.antonyms import POLES
 from workers.evaluation.contradictions.opposite_words import OPPOSITES
@@ -12,7 +13,8 @@ from workers.evaluation.facts.dates import read_dates
 from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.text.calendar_names import MONTHS as ENGLISH_MONTHS
 from workers.evaluation.text.local_words import LOCAL_LANGUAGES, content_words
-from workers.evaluation.text.words import key_of
+from workers.evaluation.text.prefilter import PrefilteredPattern
+from workers.evaluation.text.words import KEPT_TEXTS, key_of
 
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""
@@ -23,13 +25,13 @@ NEAR = 0.5
 YEAR = 12
 
 _NAMES = "|".join(sorted(MONTHS, key=len, reverse=True))
-_MONTH = re.compile(rf"\b(?:{_NAMES})\b", re.IGNORECASE)
+_MONTH = PrefilteredPattern(rf"\b(?:{_NAMES})\b", re.IGNORECASE)
 _GERMAN = {name: number for name, number in MONTHS.items() if len(name) > 3 or name == "mai"}
-_COMPOUND = re.compile(
+_COMPOUND = PrefilteredPattern(
     rf"\b({'|'.join(_GERMAN)})(?:gehalts?|lohns?|rechnung|abrechnung|ausgabe|miete|beitrag|rate|heft|sitzung|treffen|termin|zahlung|woche|wochen)\b",
     re.IGNORECASE,
 )
-_RANGE = re.compile(
+_RANGE = PrefilteredPattern(
     rf"\b({_NAMES})\s?(?:–|-|to|through|till|until|bis(?:\szum)?|à|au|a|al|tot)\s?(?:end of |late |ende |fin )?({_NAMES})\b",
     re.IGNORECASE,
 )
@@ -53,7 +55,7 @@ _SEASONS = (
     "winter hiver invierno inverno",
 )
 _SEASON_OF = {name: number for number, names in enumerate(_SEASONS) for name in names.split()}
-_SEASON = re.compile(
+_SEASON = PrefilteredPattern(
     rf"\b(?:in|during|every|each|im|en|au|in|no|na|inverno|de|del|di)\s(?:the\s|de\s|el\s|la\s|l['’]|early\s|late\s)?(?P<name>{'|'.join(_SEASON_OF)})\b",
     re.IGNORECASE,
 )
@@ -71,11 +73,11 @@ def is_month_right(claim: str, sentences: Sequence[str], language: str) -> bool 
         ``None`` if the claim names none, or the evidence none for it.
     """
     claim = claim[:MAX_TEXT]
-    if _DENIED.search(claim) or _RELATIVE.search(claim) or _LIMIT.search(claim):
+    stated = [(read, own) for read in (_months, _seasons) if (own := read(claim, language))]
+    if not stated or _DENIED.search(claim) or _RELATIVE.search(claim) or _LIMIT.search(claim):
         return None
-    for read in (_months, _seasons):
-        own = read(claim, language)
-        if not own or (read is _months and not _bare_months(claim, language)):
+    for read, own in stated:
+        if read is _months and not _bare_months(claim, language):
             continue
         words = _words(claim, language)
         near = [
@@ -123,6 +125,7 @@ def _seasons(text: str, _: str) -> frozenset[int]:
     return frozenset(_SEASON_OF[key_of(match["name"])] for match in _SEASON.finditer(text))
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def _words(text: str, language: str) -> frozenset[str]:
     return content_words(_SEASON.sub(" ", _COMPOUND.sub(_rest, _MONTH.sub(" ", text))), language)
 

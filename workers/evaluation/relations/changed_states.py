@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.facts.units import MONTHS, WEEKDAYS
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import content_words, stem, word_set
 
 MAX_TEXT = 300
@@ -18,8 +19,8 @@ MAX_TEXT = 300
 _WHEN = r"(?=[,;.]| (?:in|on|at|by|since|after|during|for|when|because|last|this|early|late|as of)\b|$)"
 _AUX = r"(?:(?:was|were|is|are|has been|have been|had been|got)(?: \w+ly)? )?"
 _THING = r"^(?:.{0,60}?,\s)?(?P<thing>[^,;]{2,80}?)"
-_CHANGES: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(pattern, re.IGNORECASE)
+_CHANGES: tuple[PrefilteredPattern, ...] = tuple(
+    PrefilteredPattern(pattern, re.IGNORECASE)
     for pattern in (
         rf"{_THING} {_AUX}(?:moved?|relocated?|shifted|transferred|switched|changed|migrated|rescheduled|postponed|converted|brought forward)"
         rf"(?P<more> [^,;.]{{0,40}}?)? from (?P<old>[^,;.]{{2,60}}?) (?:in)?to (?P<new>[^,;.]{{2,60}}?){_WHEN}",

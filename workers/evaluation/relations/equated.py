@@ -8,18 +8,19 @@ from collections.abc import Sequence
 
 from workers.evaluation.contradictions.opposite_words import denial_pattern
 from workers.evaluation.text.local_words import content_words
+from workers.evaluation.text.prefilter import PrefilteredPattern
 
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""
 
 _AUX = r"(?:is|are|was|were|be|been|being)"
-_ALIKE = re.compile(
+_ALIKE = PrefilteredPattern(
     rf"\b(?:{_AUX} (?:\w+ly )?(?:treated|handled|charged|billed|classed|taxed|dealt with|assessed) (?:exactly )?(?:like|as|the same (?:way )?as|in the same way as|similarly to|on a par with)"
     r"|wird wie|werden wie|gleichgestellt|gleichgesetzt|(?:est|sont) (?:assimilée?s?|traitée?s?)|se (?:trata|tratan) como|si (?:considera|tratta) come)\b",
     re.IGNORECASE,
 )
 """Words for things that are treated alike and need not be the same."""
-_SAME = re.compile(
+_SAME = PrefilteredPattern(
     rf"\b(?:{_AUX} (?:\w+ly )?(?:regarded as|considered(?: to be| as)?|deemed(?: to be)?|counted as|classified as|recogni[sz]ed as|viewed as|held to be)"
     r"|counts? as|qualif(?:y|ies) as|rank as|gilt als|gelten als|zähl(?:t|en) als|(?:est|sont) considérée?s? comme|compten?t? comme|se consideran?|cuentan? como|vale come|conta como|geldt als|gelden als)\b",
     re.IGNORECASE,

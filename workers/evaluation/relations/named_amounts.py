@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.text.local_words import content_words
+from workers.evaluation.text.prefilter import PrefilteredPattern
 
 MAX_TEXT = 400
 """Longest claim and sentence that are read, code points."""
 
-_TIE = re.compile(
+_TIE = PrefilteredPattern(
     r"(?P<noun>[^\W\d_][\w-]{2,40})\s(?:of|von|in\sHöhe\svon|de|d['’]|di|van|do|w\swysokości|is|are|was|were|amounts?\sto|totals?|costs?|beträgt|betragen|betrug|ist|liegt\sbei|kostet"
     r"|est\sde|s['’]élève\sà|s['’]élèvent\sà|es\sde|asciende\sa|cuesta|è\sdi|ammonta\sa|costa|é\sde|bedraagt|is|wynosi|составляет)\s(?:about\s|only\s|rund\s|etwa\s|nur\s)?(?P<figure>[€$£]?\d[\d.,]*(?:\s?[^\W\d_]+|\s?[€$£%])?)",
     re.IGNORECASE,
@@ -44,8 +45,9 @@ def is_noun_kept(claim: str, sentences: Sequence[str], language: str) -> bool | 
     claim = claim[:MAX_TEXT]
     if _COMPARES.search(claim):
         return None
-    told = [each for sentence in sentences for each in _tied(sentence[:MAX_TEXT], language)]
-    for noun, figure in _tied(claim, language):
+    stated = list(_tied(claim, language))
+    told = [each for sentence in sentences for each in _tied(sentence[:MAX_TEXT], language)] if stated else []
+    for noun, figure in stated:
         of_noun = {other for name, other in told if name == noun and other[0] == figure[0]}
         of_figure = {name for name, other in told if other == figure}
         if of_noun and figure not in of_noun and of_figure and noun not in of_figure:

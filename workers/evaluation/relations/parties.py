@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import NUMBER_WORDS, UNITS
 from workers.evaluation.text.local_words import content_words
-from workers.evaluation.text.words import stem
+from workers.evaluation.text.prefilter import PrefilteredPattern
+from workers.evaluation.text.words import kept_for_sentences, stem
 
 MAX_TEXT = 400
 """Longest claim and sentence that are read, code points."""
@@ -32,8 +33,10 @@ parties\sto\sthe\strial|plaintiffs?|claimants?|Kläger\w*|demandeurs?|demandante
 """
 
 
-def _sides(row: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(rf"(?<![\w-])(?:{words.strip()})(?![\w-])", re.IGNORECASE) for words in row.split("@"))
+def _sides(row: str) -> tuple[PrefilteredPattern, ...]:
+    return tuple(
+        PrefilteredPattern(rf"(?<![\w-])(?:{words.strip()})(?![\w-])", re.IGNORECASE) for words in row.split("@")
+    )
 
 
 PARTIES = tuple(map(_sides, _ROWS.strip().splitlines()))
@@ -123,16 +126,16 @@ def _continue(parts: Sequence[_Part], places: Sequence[int]) -> bool:
     return any(parts[place].continues for place in places)
 
 
-def _named(text: str, row: Sequence[re.Pattern[str]]) -> list[int]:
+def _named(text: str, row: Sequence[PrefilteredPattern]) -> list[int]:
     return [place for place, pattern in enumerate(row) if pattern.search(text)]
 
 
-def _party(text: str, row: Sequence[re.Pattern[str]]) -> int | None:
+def _party(text: str, row: Sequence[PrefilteredPattern]) -> int | None:
     named = _named(text, row)
     return named[0] if len(named) == 1 else None
 
 
-def _parts(sentences: Sequence[str], row: Sequence[re.Pattern[str]], language: str) -> Iterator[_Part]:
+def _parts(sentences: Sequence[str], row: Sequence[PrefilteredPattern], language: str) -> Iterator[_Part]:
     party: int | None = None
     for sentence in sentences:
         if not sentence:
@@ -144,14 +147,16 @@ def _parts(sentences: Sequence[str], row: Sequence[re.Pattern[str]], language: s
             yield _Part(party, _values(piece), words, _CONTINUES.match(piece) is not None and bool(named))
 
 
-def _words_of(row: Sequence[re.Pattern[str]], text: str, language: str) -> frozenset[str]:
+def _words_of(row: Sequence[PrefilteredPattern], text: str, language: str) -> frozenset[str]:
     return frozenset[str]().union(*(content_words(match[0], language) for each in row for match in each.finditer(text)))
 
 
-def _pieces(sentence: str) -> Iterator[str]:
-    yield from filter(None, _PIECE.split(sentence[:MAX_TEXT]))
+@kept_for_sentences
+def _pieces(sentence: str) -> tuple[str, ...]:
+    return tuple(filter(None, _PIECE.split(sentence[:MAX_TEXT])))
 
 
+@kept_for_sentences
 def _values(text: str) -> frozenset[Value]:
     details = read_details(_ONE.sub("1 ", _POSSESSIVE.sub("", text)))
     return frozenset(

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 
 from workers.evaluation.contradictions.antonyms import DEGREES, POLES
 from workers.evaluation.contradictions.denials import DENIED
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import STOP_WORDS, stem, word_set
 
 MAX_TEXT = 300
 """Longest claim, question and sentence that are read, code points."""
 
 _TIMES = r"(?:(?P<half>half)|twice|thrice|double|(?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten) times)"
-_ORDERS: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(pattern, re.IGNORECASE)
+_ORDERS: tuple[PrefilteredPattern, ...] = tuple(
+    PrefilteredPattern(pattern, re.IGNORECASE)
     for pattern in (
         rf"^(?P<one>[^,;]+?) {_TIMES} as (?P<word>\w+)(?P<noun>(?: \w+){{0,4}}?) as (?P<two>[^,;.]+)",
         r"^(?P<one>[^,;]+?) (?:is|are|was|were)(?: not|n['’]t) (?P<half>as|so) (?P<word>\w+)(?P<noun>) as (?P<two>[^,;.]+)",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from workers.evaluation.text.words import word_set
+from workers.evaluation.text.words import kept_for_sentences, word_set
 
 FUNCTION_WORDS = {
     "en": word_set("the of and to is in that it for was with are on as be this not have by from"),
@@ -31,6 +31,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE = 2_000
 
 
+@kept_for_sentences
 def guess_language(text: str) -> str:
     """Guess the language of a text from its script and function words.
 
@@ -41,7 +42,7 @@ def guess_language(text: str) -> str:
         An ISO 639-1 code; ``en`` without evidence of another language.
     """
     sample = text[:_SAMPLE]
-    for code, script in _SCRIPTS:
+    for code, script in () if sample.isascii() else _SCRIPTS:
         if len(script.findall(sample)) > len(sample) * 0.15:
             return code
     scores = _scores(_WORD.findall(sample))
@@ -92,10 +93,11 @@ LEAST_SIGNS = 2
 """Least number of function words and letters from which a text is known not to be English."""
 
 
+@kept_for_sentences
 def known_language(text: str) -> str | None:
     """Return the language of a text; ``None`` without evidence of any, English included."""
     sample = text[:_SAMPLE]
-    for code, script in _SCRIPTS:
+    for code, script in () if sample.isascii() else _SCRIPTS:
         if len(script.findall(sample)) > len(sample) * 0.15:
             return next((other for other, letters in _SISTERS.get(code, ()) if letters.search(sample)), code)
     words = _WORD.findall(sample)
@@ -147,6 +149,7 @@ def _likely_latin(sample: str) -> list[str]:
 def _scores(words: Sequence[str], languages: Mapping[str, Sequence[str]] = _LANGUAGES_OF_WORD) -> dict[str, int]:
     scores = dict.fromkeys(FUNCTION_WORDS if languages is _LANGUAGES_OF_WORD else _MORE_WORDS, 0)
     for word in words:
-        for code in languages.get(word.lower(), ()):
-            scores[code] += 1
+        if (lowered := word.lower()) in languages:
+            for code in languages[lowered]:
+                scores[code] += 1
     return scores

@@ -77,6 +77,8 @@ _LOOK_ALIKES = str.maketrans("ıİſ", "iIs")
 
 def undotted(text: str) -> str:
     """Remove the full stops of abbreviations: "U.S." becomes "US", "Ph.D." becomes "PhD"."""
+    if text.count(".") < 2 and "Ph.D" not in text:
+        return text
     return _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
 
 

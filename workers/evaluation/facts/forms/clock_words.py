@@ -6,6 +6,7 @@ A time that names no half of the day ("quarter to six") is written with "o'clock
 import re
 
 from workers.evaluation.facts.units import NUMBER_WORDS
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of
 
 OPEN = "o'clock"
@@ -34,49 +35,43 @@ _PARTS_OF_DAY = {
 }
 _PART = r"(?: (?P<part>" + "|".join(map(re.escape, sorted(_PARTS_OF_DAY, key=len, reverse=True))) + r")(?!\w))?"
 _BEFORE = r"(?P<before>\b(?:at|by|until|till|from|around|about|before|after|and|or|to) )"
-_PAST = re.compile(
+_PAST = PrefilteredPattern(
     rf"\b(?P<past>a quarter|quarter|half|five|ten|twenty[ -]five|twenty) past {_HOUR}\b(?: o['’]clock)?{_PART}",
     re.IGNORECASE,
 )
-_TO = re.compile(
+_TO = PrefilteredPattern(
     rf"(?P<before>\b(?:at|by|until|till|from|around|about|before|after|is) )(?P<to>a quarter|quarter|five|ten|twenty[ -]five|twenty) to {_HOUR}(?: o['’]clock)?{_PART}"
     r"(?=[.,;:!?)]|$| (?:in|on|every|and|or|each|today|tomorrow|to|until|for|sharp|daily|when|but)\b)",
     re.IGNORECASE,
 )
-_GERMAN = re.compile(
+_GERMAN = PrefilteredPattern(
     rf"\b(?:(?P<half>halb)|(?P<three>dreiviertel|drei viertel)|(?P<past>viertel|fünf|zehn|zwanzig) nach|(?P<to>viertel|fünf|zehn|zwanzig) vor)"
     rf" {_HOUR}\b(?: Uhr)?{_PART}",
     re.IGNORECASE,
 )
-_FRENCH = re.compile(
+_FRENCH = PrefilteredPattern(
     rf"\b{_HOUR} heures? (?:(?P<past>et demie|et quart)|(?P<to>moins le quart))\b{_PART}", re.IGNORECASE
 )
-_CLOCK = re.compile(rf"(?<![\w.,:-]){_HOUR} o['’]clock(?!\w){_PART}", re.IGNORECASE)
-_PARTED = re.compile(
+_CLOCK = PrefilteredPattern(rf"(?<![\w.,:-]){_HOUR} o['’]clock(?!\w){_PART}", re.IGNORECASE)
+_PARTED = PrefilteredPattern(
     rf"(?P<before>\b(?:at|by|until|till|from|around|about|before|after) ){_HOUR} (?P<part>in the (?:morning|afternoon|evening)|at night)\b",
     re.IGNORECASE,
 )
-_UHR_WORD = re.compile(rf"\b{_HOUR} Uhr\b{_PART}", re.IGNORECASE)
-_UHR = re.compile(
+_UHR_WORD = PrefilteredPattern(rf"\b{_HOUR} Uhr\b{_PART}", re.IGNORECASE)
+_UHR = PrefilteredPattern(
     rf"(?<![\w.,:])(?P<clock>[01]?\d|2[0-4])(?:[.:](?P<minute>[0-5]\d))? ?Uhr\b(?: (?P<behind>[0-5]\d)\b(?![.,:]\d))?{_PART}",
     re.IGNORECASE,
 )
-_SPANNED = re.compile(r"(?<![\w.,:])(\d{1,2})(?= ?(?:–|-|bis) ?\d{1,2}(?:[.:]\d\d)? Uhr\b)")
-_FRENCH_DIGITS = re.compile(r"(?<=\bà )([01]?\d|2[0-4]) ?h ?([0-5]\d)?(?!\w)", re.IGNORECASE)
-_NOON = re.compile(rf"{_BEFORE}(?:12 )?(?:noon|midday)\b|\b12 noon\b", re.IGNORECASE)
-_MIDNIGHT = re.compile(rf"{_BEFORE}(?:12 )?midnight\b|\b12 midnight\b|(?P<um>\bum )Mitternacht\b", re.IGNORECASE)
-_ANY = re.compile(
-    r"\b(?:quarter|past|five to|ten to|twenty to|five|halb|viertel|dreiviertel|heures?|noon|midday|midnight|Mitternacht|Uhr|fünf|zehn|zwanzig|in the (?:morning|afternoon|evening)|at night)\b"
-    r"|o['’]clock|\d ?h ?\d|\d ?h\b",
-    re.IGNORECASE,
+_SPANNED = PrefilteredPattern(r"(?<![\w.,:])(\d{1,2})(?= ?(?:–|-|bis) ?\d{1,2}(?:[.:]\d\d)? Uhr\b)")
+_FRENCH_DIGITS = PrefilteredPattern(r"(?<=\bà )([01]?\d|2[0-4]) ?h ?([0-5]\d)?(?!\w)", re.IGNORECASE)
+_NOON = PrefilteredPattern(rf"{_BEFORE}(?:12 )?(?:noon|midday)\b|\b12 noon\b", re.IGNORECASE)
+_MIDNIGHT = PrefilteredPattern(
+    rf"{_BEFORE}(?:12 )?midnight\b|\b12 midnight\b|(?P<um>\bum )Mitternacht\b", re.IGNORECASE
 )
-"""A quick check: most sentences have no such word."""
 
 
 def plain_clock(text: str) -> str:
     """Return a text with its times of day in digits: "9:30 o'clock", "5:45 pm", "17:00"."""
-    if not _ANY.search(text):
-        return text
     text = _NOON.sub(lambda match: f"{match['before'] or ''}12:00", text)
     text = _MIDNIGHT.sub(lambda match: f"{match['before'] or match['um'] or ''}0:00", text)
     text = _FRENCH_DIGITS.sub(lambda match: f"{match[1]}:{match[2] or '00'}", text)

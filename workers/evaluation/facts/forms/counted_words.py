@@ -5,23 +5,24 @@ import re
 from workers.evaluation.facts.numbers.number_words import cardinal
 from workers.evaluation.facts.numbers.parts import RATIO
 from workers.evaluation.facts.units import NUMBER_WORDS, ORDINALS, UNITS
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of
 
 _HALF_DOZEN = re.compile(r"\b(?:half a|a half) dozen\b|\bein halbes Dutzend\b", re.IGNORECASE)
-_DOZEN = re.compile(r"\ba dozen\b|\bein Dutzend\b", re.IGNORECASE)
-_COUPLE = re.compile(r"\ba couple(?: of)? ([^\W\d_]{2,12})\b", re.IGNORECASE)
-_FRACTION = re.compile(r"(?<![\w./,:-])(?:(\d{1,3})[ -])?([1-7])/([2-8])(?= ([^\W\d_]{1,12})\b)")
-_BELOW = re.compile(
+_DOZEN = PrefilteredPattern(r"\ba dozen\b|\bein Dutzend\b", re.IGNORECASE)
+_COUPLE = PrefilteredPattern(r"\ba couple(?: of)? ([^\W\d_]{2,12})\b", re.IGNORECASE)
+_FRACTION = PrefilteredPattern(r"(?<![\w./,:-])(?:(\d{1,3})[ -])?([1-7])/([2-8])(?= ([^\W\d_]{1,12})\b)")
+_BELOW = PrefilteredPattern(
     r"(\d{1,3}(?:[.,]\d)?\s?(?:°\s?[CF]?|degrees(?: (?:Celsius|Fahrenheit))?|Grad))\s(?:below(?: (?:zero|freezing))|unter Null|minus)\b",
     re.IGNORECASE,
 )
-_IN_BRACKETS = re.compile(
+_IN_BRACKETS = PrefilteredPattern(
     r"(?<=\s)\(([$€£]?\d{1,3}(?:,\d{3})+(?:\.\d\d)?)\)(?=\s(?:euros?|dollars?|EUR|USD|GBP|pounds))", re.IGNORECASE
 )
-_PART_OF_POINT = re.compile(
+_PART_OF_POINT = PrefilteredPattern(
     r"\b(half|a half|a quarter|three quarters) (?:of )?a (?=percent(?:age)?[ -]point\b)", re.IGNORECASE
 )
-_PART_OF_UNIT = re.compile(
+_PART_OF_UNIT = PrefilteredPattern(
     r"\b(half|a half|a quarter|three quarters|one quarter|a third|one third|two thirds) of an? ([^\W\d_]{2,12})\b",
     re.IGNORECASE,
 )
@@ -32,12 +33,12 @@ _CONTEST = (
     r"(?P<lead>\b(?:ratio|odds|proportions?|won|wins?|beat|lost|loses?|defeated|scores?|scored|victory|defeat|drew|draw|vote[ds]?|voted|Verhältnis|gewann|siegte|verlor)"
     r"\b[^.;:!?\d]{0,50}?[ (])"
 )
-_RATIO = re.compile(
+_RATIO = PrefilteredPattern(
     rf"{_CONTEST}(?<!at )(?<!by )(?<!around ){_NUMBER}(?:\s?[:–-]\s?| to | zu ){_NUMBER}(?![\w:-]|[.,]\d|\s?(?:%|percent|[ap]\.?m\b|(?:points?|goals?|games?|days?|years?|million|billion|euros?|dollars?|Uhr)\b))",
     re.IGNORECASE,
 )
-_COLON = re.compile(r"(?<![\w.,:-])(\d{1,3}):(\d)(?![\w:]|[.,-]\d)")
-_SCALE = re.compile(
+_COLON = PrefilteredPattern(r"(?<![\w.,:-])(\d{1,3}):(\d)(?![\w:]|[.,-]\d)")
+_SCALE = PrefilteredPattern(
     r"(?<![\w.,:-])1\s?:\s?(\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3}){1,2}|\d{3,7})(?![\w:]|[.,]\d)"
     r"|(?i:\b(?:scale|Maßstab|échelle|escala|scala|schaal)(?: \w+)?) 1\s?:\s?(\d{1,2})(?![\w:]|[.,]\d)"
 )
@@ -46,22 +47,15 @@ _RANK_NOUNS = (
     "(?:floor|place|edition|round|grade|anniversary|birthday|generation|position|rank|lane|level|stage|attempt|term"
     "|chapter|season|episode|symphony|amendment|president|of (?:January|February|March|April|May|June|July|August|September|October|November|December))"
 )
-_ORDINAL = re.compile(
+_ORDINAL = PrefilteredPattern(
     rf"\b(?:(?P<word>{'|'.join(sorted(ORDINALS, key=len, reverse=True))})(?=[ -]{_RANK_NOUNS}\b)"
     rf"|(?P<verb>\b(?:finish(?:ed|es)|came|comes|ranks|ranked|placed|is|was) )(?P<alone>{'|'.join(sorted(ORDINALS, key=len, reverse=True))})(?=[.,;]|$| (?:in|of|among|behind|at)\b))",
     re.IGNORECASE,
 )
-_ANY = re.compile(
-    r"dozen|dutzend|couple|(?:half|quarters?|thirds?) of an?\b|1\s?:\s?\d|\d/\d|below|unter null|\(\S{0,2}\d|point\b|\d:\d|(?:first|second|third|th)\b|ratio|odds|proportion|w[io]n|beat|los[te]|defeat|score|victory|dr[ae]w|vote|verh|sieg|verlor|gewann",
-    re.IGNORECASE,
-)
-"""A quick check: most sentences have no such form."""
 
 
 def plain_counts(text: str) -> str:
     """Return a text with its small counts and fractions in digits."""
-    if not _ANY.search(text):
-        return text
     text = _DOZEN.sub("12", _HALF_DOZEN.sub("6", text))
     text = _COUPLE.sub(lambda match: f"about 2 {match[1]}" if key_of(match[1]) in UNITS else match[0], text)
     text = _FRACTION.sub(_decimal, text)

@@ -6,8 +6,10 @@ from workers.evaluation.facts.forms.period_words import plain_periods
 from workers.evaluation.facts.forms.phone_numbers import plain_phones
 from workers.evaluation.facts.forms.powers import plain_powers
 from workers.evaluation.facts.numbers.numerals import plain_numerals
+from workers.evaluation.text.words import kept_for_sentences
 
 
+@kept_for_sentences
 def plain_forms(text: str) -> str:
     """Return a text with numerals, powers of ten, phone numbers, times of day, periods and small counts in their usual form.
 

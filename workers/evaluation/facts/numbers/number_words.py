@@ -8,18 +8,19 @@ from workers.evaluation.facts.numbers.number_forms import is_sign
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.numbers.units_of import noun, rate_of, unit_of
 from workers.evaluation.facts.units import AMBIGUOUS_NUMBER_WORDS, NUMBER_WORDS, UNITS
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of
 
 NUMBER_NAME = "(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + ")"
 _POWER = "(?:hundred|thousand|million|billion)"
 _AND_ONE = r"(?:(?<=ty)[\s-]one\b(?!-)|(?<=hundred) (?:and )?one\b(?!-)|(?<=thousand|.million|.billion) and one\b(?!-))"
 """The last part of "twenty-one" and "a thousand and one"; "twenty one-bedroom flats" are twenty."""
-_WORD_NUMBER = re.compile(
+_WORD_NUMBER = PrefilteredPattern(
     rf"(?<!\d[\s-])\b((?:(?:an?|one)[ -](?={_POWER}))?{NUMBER_NAME}(?:(?:[\s-]|(?:(?<=hundred)|(?<=thousand)|(?<=[mb]illion)) and ){NUMBER_NAME}|{_AND_ONE}){{0,5}})\b(?:[\s-]+([^\W\d_]+))?",
     re.IGNORECASE,
 )
 _MINUS = re.compile(r"^(.*)\bminus\s$", re.IGNORECASE | re.DOTALL)
-_TIMES = re.compile(r"\b(once|twice|thrice)\b(?! (?:as|the|an?|per|more)\b)", re.IGNORECASE)
+_TIMES = PrefilteredPattern(r"\b(once|twice|thrice)\b(?! (?:as|the|an?|per|more)\b)", re.IGNORECASE)
 
 
 def cardinal(word: str) -> float:

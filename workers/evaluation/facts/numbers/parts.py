@@ -6,6 +6,7 @@ from workers.evaluation.facts.numbers.bounds import bound_of, is_approximate
 from workers.evaluation.facts.numbers.number_words import NUMBER_NAME, cardinal
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.units import FRACTIONS, UNITS
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of
 
 RATIO = "∶"
@@ -17,18 +18,18 @@ _RATIO = re.compile(rf"(\d{{1,3}}){RATIO}(\d{{1,7}})")
 _LEAST_SCALE = 100
 """Least second number of a scale ("1:500"), which is one figure and no result of two sides."""
 _PARTS = "(?:" + "|".join(FRACTIONS) + ")"
-_FRACTION = re.compile(
+_FRACTION = PrefilteredPattern(
     rf"\b(?P<top>an?|one|two|three|four|nine|ein|eine|zwei|drei|deux|trois|[1-9])[\s-](?P<part>{_PARTS})(?= (?:of|der|des|aller)\b)|\b(?P<half>half)(?= of\b| the\b)"
     rf"|(?<![\w.,/-])(?P<over>\d{{1,3}})/(?P<under>[1-9]\d{{0,2}})(?= of (?:the|all|its|our|their|users|customers|employees|people)\b)|(?<!-)\b(?P<one>{NUMBER_NAME}|one|\d{{1,6}}) (?:in|out of) (?:every )?(?P<all>{NUMBER_NAME}|\d{{1,6}})\b(?! [ap]\.?m\b)",
     re.IGNORECASE,
 )
-_ODD_SHARE = re.compile(
+_ODD_SHARE = PrefilteredPattern(
     r"\b(?:share|fraction|proportion|probability|ratio|rate)\b[^.;]{0,40}?(?<![\w.,])(0[.,]\d{1,6})(?![\w%]|[.,]\d|\s?(?:%|percent))",
     re.IGNORECASE,
 )
-_AND_A_HALF = re.compile(r"\b(?:(an?|one|\d{1,4}) )([^\W\d_]{1,12}) and a half\b", re.IGNORECASE)
-_HALF_A = re.compile(r"\bhalf an? ([^\W\d_]{1,12})\b", re.IGNORECASE)
-_ONE_UNIT = re.compile(
+_AND_A_HALF = PrefilteredPattern(r"\b(?:(an?|one|\d{1,4}) )([^\W\d_]{1,12}) and a half\b", re.IGNORECASE)
+_HALF_A = PrefilteredPattern(r"\bhalf an? ([^\W\d_]{1,12})\b", re.IGNORECASE)
+_ONE_UNIT = PrefilteredPattern(
     r"\b(?:lasts?|lasted|takes?|took|after|within|for|in|is|of|every|expires? after) (?:an?|one) ([^\W\d_]{1,12})\b|^(?:an?|one) ([^\W\d_]{1,12}) of\b",
     re.IGNORECASE,
 )
@@ -37,7 +38,7 @@ _COMPOUND = re.compile(
     r"|(?<![\w.,:])(\d{1,4}) ?(m|min|mins|minutes?)(?:,| and)? ?(\d{1,2}) ?(s|secs?|seconds?)\b",
     re.IGNORECASE,
 )
-_AGE = re.compile(
+_AGE = PrefilteredPattern(
     r"\b(?:lived to(?: be)?|aged|(?:at )?age of|at age|died at) (\d{1,3})\b(?! ?[:%.]\d)|(?<![\w.,])(\d{1,4}|\d{1,3}(?:,\d{3}){1,2})[- ]years?[- ]old\b",
     re.IGNORECASE,
 )

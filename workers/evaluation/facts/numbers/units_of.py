@@ -19,7 +19,7 @@ _NOT_COUNTED = word_set(
 
 def as_written(text: str, start: int, end: int, per: tuple[str, float] | None) -> str:
     """Return a number as written with its unit, the key that names it and its rate unit."""
-    key = _KEY_BEFORE.search(text[max(0, start - 60) : start])
+    key = _key_before(text[max(0, start - 60) : start])
     rate = _PER.match(text, end) if per else None
     before = key[0].rstrip("$€£").lstrip() if key else ""
     return before + text[start : rate.end() if rate else end].strip()
@@ -51,7 +51,7 @@ def rate_of(text: str, end: int) -> tuple[str, float] | None:
 
 def key_rate(text: str, match: re.Match[str]) -> tuple[str, float] | None:
     """Return the unit of time in a field's key: "rate usd per hour: 3000"."""
-    key = _KEY_BEFORE.search(text[max(0, match.start() - 60) : match.start()])
+    key = _key_before(text[max(0, match.start() - 60) : match.start()])
     unit = UNITS.get(key[1].lower().partition(" per ")[2]) if key else None
     return unit if unit and unit[0] in ("time", "month") else None
 
@@ -65,15 +65,24 @@ def unit_of(following: str, before: str) -> tuple[str, float, bool]:
     """
     if following in UNITS:
         return (*UNITS[following], True)
-    key = _KEY_BEFORE.search(before)
+    key = _key_before(before)
     names = key[1].lower().split(" per ")[0].split() if key else []
     for name in reversed(names):
         # "downtime minutes: 47": a record gives the unit in its key.
         if name in UNITS and len(name) > 1:
             return (*UNITS[name], True)
-    if following not in STOP_WORDS | _NOT_COUNTED and (len(following) > 2 or (following and not following.isascii())):
+    if (
+        following not in STOP_WORDS
+        and following not in _NOT_COUNTED
+        and (len(following) > 2 or (following and not following.isascii()))
+    ):
         return noun(following), 1.0, False
     return noun(names[-1]) if names else "", 1.0, False
+
+
+def _key_before(text: str) -> re.Match[str] | None:
+    """Return the key at the end of a text: "downtime minutes: "."""
+    return _KEY_BEFORE.search(text) if ":" in text else None
 
 
 def noun(word: str) -> str:
