@@ -2,6 +2,7 @@
 
     python -m benchmarks.memory_growth
     python -m benchmarks.memory_growth --cache-mib 1024 --grown-threshold
+    python -m benchmarks.memory_growth --writes 4000 --upkeep --reopen-every 1000000
 
 *In use* is what was allocated and not freed; *free* lies in arenas and was not given back. Linux with glibc alone.
 """
@@ -10,6 +11,7 @@ import argparse
 import asyncio
 import ctypes
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -42,15 +44,19 @@ def main() -> None:
     parser.add_argument("--writes", type=int, default=1_000, help="turns, each a write (default 1,000)")
     parser.add_argument("--cache-mib", type=int, help="limit of LanceDB's caches in place of the worker's")
     parser.add_argument("--grown-threshold", action="store_true", help="leave the allocator as the C library has it")
+    parser.add_argument("--upkeep", action="store_true", help="compact and build indices every 100 writes")
+    parser.add_argument("--reopen-every", type=int, help="writes after which the store is opened again (default 200)")
     options = parser.parse_args()
     if options.cache_mib:
         memory.CACHED_BYTES = options.cache_mib * MIB
+    if options.reopen_every:
+        memory.REOPEN_EVERY = options.reopen_every
     if not options.grown_threshold:
         bound_allocator()
-    asyncio.run(_write(options.writes))
+    asyncio.run(_write(options.writes, upkeep=options.upkeep))
 
 
-async def _write(writes: int) -> None:
+async def _write(writes: int, *, upkeep: bool) -> None:
     fields = example(ConversationTurn)
     random = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
@@ -61,6 +67,8 @@ async def _write(writes: int) -> None:
             own = {"turn_id": str(uuid4()), "answer_id": str(number), "query": f"q {number} ", "response": "r " * 500}
             turn = ConversationTurn.model_validate(fields | own)
             await store.remember([(turn, random.normal(size=DIMENSIONS).astype(np.float32))])
+            if upkeep and number % 100 == 0:
+                await store.keep_up(datetime.now(UTC), 365)
             if number % (writes // 4) == 0:
                 _tell(f"{number:,} writes")
         await store.close()

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from structlog.testing import capture_logs
 
 from schemas.export import example
 from schemas.identifiers import turn_id
 from schemas.memory import ConversationTurn
 from workers.errors import StoreUnavailable
+from workers.stores.lancedb import memory_store
 from workers.stores.lancedb.memory_rows import memory_row, memory_schema, question_digest
 from workers.stores.lancedb.memory_store import (
     CACHED_BYTES,
@@ -113,6 +115,58 @@ async def test_versions_that_nobody_reads_again_do_not_stay_in_the_process(store
     for number in range(400):
         await store.remember([(turn(f"turn_{number}"), VECTOR)])
     assert _bytes_in_use() - before < 2 * CACHED_BYTES
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="another C library tells nothing")
+async def test_what_a_connection_keeps_of_its_writes_is_given_back(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_store, "REOPEN_EVERY", 100)
+
+    async def write(count: int) -> int:
+        for number in range(count):
+            await store.remember([(turn(f"turn_{number}"), VECTOR)])
+        return _bytes_in_use()
+
+    settled = await write(100)
+    assert await write(300) - settled < 3 * 2**20
+    assert await store.count() == 300
+
+
+async def test_readers_and_writers_go_on_while_the_store_is_opened_again(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_store, "REOPEN_EVERY", 1)
+    first = store._table
+
+    async def write(number: int) -> None:
+        await store.remember([(turn(f"turn_{number}"), VECTOR)])
+        await store.rate([TurnFeedback(TENANT, f"turn_{number}", 0.25, 1)])
+
+    async def read() -> None:
+        for _ in range(20):
+            await store.turns()
+
+    await asyncio.gather(*(write(number) for number in range(15)), read(), read())
+    assert store._table is not first
+    assert {row["answer_id"]: row["user_feedback"] for row in await store.turns()} == {
+        f"turn_{number}": 0.25 for number in range(15)
+    }
+
+
+async def test_a_store_that_cannot_be_opened_again_is_used_as_it_is(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: Any, **__: Any) -> Any:
+        raise OSError("too many open files")
+
+    monkeypatch.setattr(memory_store, "REOPEN_EVERY", 1)
+    monkeypatch.setattr(memory_store, "connect", refused)
+    with capture_logs() as logs:
+        for number in range(3):
+            await store.remember([(turn(f"turn_{number}"), VECTOR)])
+    assert await store.count() == 3
+    assert [line["event"] for line in logs] == ["memory_reopening_failed"] * 3
 
 
 async def test_writers_at_once_lose_nothing(store: MemoryStore) -> None:

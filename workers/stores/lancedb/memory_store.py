@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from schemas.identifiers import turn_id
 from schemas.memory import ConversationTurn
 from workers.errors import StoreUnavailable
+from workers.observability.logs import get_logger
 from workers.stores.lancedb.memory_rows import TURN_COLUMNS, memory_row, memory_schema, question_digest
 from workers.stores.lancedb.memory_upkeep import (
     COMPACT_EVERY,
@@ -37,12 +38,18 @@ CACHED_BYTES = 16 * 2**20
 """Limit in bytes of each of the two caches of a connection. The defaults of LanceDB are 1 and 6 GB. Every write
 makes a version with its own file list, so they fill with unused versions: 0.17 MB for each write."""
 
+REOPEN_EVERY = 200
+"""Number of writes after which the store is opened again. Beside the caches a connection and its tables keep 8 kB of
+every write. Source: measured, docs/decisions/0081-idle-reads-and-memory.md."""
+
 REFINED = 20
 """Candidates of the vector index for each wanted turn, which are compared by their vectors."""
 
 READERS_NEED = timedelta(minutes=1)
 """Age up to which a removal keeps earlier versions of files: another process may be reading them.
 The next compaction removes them."""
+
+log = get_logger(__name__)
 
 
 def turn_text(turn: ConversationTurn) -> str:
@@ -109,6 +116,7 @@ class MemoryStore:
         self._feedback: Any = None
         self._lock = asyncio.Lock()
         self._compacted = 0
+        self._writes = 0
 
     async def open(self) -> None:
         """Open the table, and create it if need be.
@@ -117,8 +125,7 @@ class MemoryStore:
             StoreUnavailable: the path cannot be used, or holds the memory of another model.
         """
         try:
-            # An interval of zero shows writes of other processes at once. By default they stay unseen.
-            database = await connect(self._uri, read_consistency_interval=timedelta(0))
+            database = await self._connected()
             self._table = await self._opened(database)
             self._feedback = await database.create_table(FEEDBACK_TABLE, schema=FEEDBACK_SCHEMA, exist_ok=True)
         except (OSError, RuntimeError, ValueError) as error:
@@ -127,6 +134,24 @@ class MemoryStore:
                 f"the memory at {self._uri} cannot be opened ({reason}); set TOUCHSTONE_MEMORY__URI to another "
                 "address, or set the model with which it was created"
             ) from error
+
+    async def _connected(self) -> Any:
+        # An interval of zero shows writes of other processes at once. By default they stay unseen.
+        return await connect(self._uri, read_consistency_interval=timedelta(0))
+
+    async def _reopen_if_due(self) -> None:
+        """Open both tables by a new connection after many writes. What still reads the earlier ones keeps them."""
+        if self._writes < REOPEN_EVERY:
+            return
+        self._writes = 0
+        try:
+            database = await self._connected()
+            table, feedback = await database.open_table(TABLE), await database.open_table(FEEDBACK_TABLE)
+        except (OSError, RuntimeError, ValueError) as error:
+            # The earlier tables can be used, and the writes are acknowledged.
+            log.warning("memory_reopening_failed", error_class=type(error).__name__)
+            return
+        self._table, self._feedback = table, feedback
 
     async def _opened(self, database: Any) -> Any:
         """Open or create the table of turns, and add the column that earlier versions lack."""
@@ -167,6 +192,7 @@ class MemoryStore:
         async with self._lock:
             await self._upsert(self._table, rows, ANSWER)
             await self._apply(list(zip(rows["tenant"].to_pylist(), rows["answer_id"].to_pylist(), strict=True)))
+            await self._reopen_if_due()
 
     async def rate(self, feedback: Sequence[TurnFeedback]) -> None:
         """Store feedback on turns, and write it into the stored turns.
@@ -193,6 +219,7 @@ class MemoryStore:
         async with self._lock:
             await self._upsert(self._feedback, rows, ["turn_id"])
             await self._apply([(each.tenant, each.answer_id) for each in latest.values()])
+            await self._reopen_if_due()
 
     async def _upsert(self, table: Any, rows: pa.Table, key: Sequence[str]) -> None:
         try:
@@ -204,6 +231,7 @@ class MemoryStore:
             )
         except (OSError, RuntimeError) as error:
             raise StoreUnavailable(f"the memory did not acknowledge a write ({type(error).__name__})") from error
+        self._writes += 1
 
     async def _apply(self, answers: Sequence[tuple[str, str]]) -> None:
         """Write noted feedback into the stored turns of answers, given by tenant and identifier."""
