@@ -185,6 +185,12 @@ class ReviewDecision(HumanFeedback):
         description="The final decision that this rejection withdraws, or the release of an answer without a decision; "
         "null for any other decision.",
     )
+    published_at: UtcDatetime | None = Field(
+        default=None,
+        exclude_if=lambda at: at is None,
+        description="Time of its publication after the undo window, from which readers have its result; null if it was "
+        "published when it was made.",
+    )
     corrected_references: str = Field(
         default="", max_length=200_000, description="Formatted list of the references that a correction cites."
     )

@@ -140,7 +140,7 @@ def test_automatic_releases_skips_and_escalations_are_records_with_their_rule(
     since, at = rejected.enriched_at, rejected.enriched_at + timedelta(minutes=5)
     assert outcome(console, rejected, "automatic") == (
         "Released with a warning automatically, without a person; readers saw it with a warning "
-        f"from {time_words(since)} until the decision of {time_words(at)}."
+        f"from {time_words(since)} until the decision took effect on {time_words(at)}."
     )
     (row,) = [row for row in listed(console, state="automatic") if row["answer_id"] == answers["rejected"].answer_id]
     assert "high_hallucination_risk" in row["reason"].split(", ")

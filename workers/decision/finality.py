@@ -29,6 +29,7 @@ between topics or on the state of a process. A decision that can still be undone
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import blake2b
 from typing import Literal
 
@@ -128,8 +129,13 @@ def released_by(decision: ReviewDecision) -> ReleasedAnswer:
         decision_id=decision.feedback_id,
         decided_by=decision.decided_by,
         pipeline_version=decision.pipeline_version,
-        released_at=decision.timestamp,
+        released_at=effective_at(decision),
     )
+
+
+def effective_at(decision: ReviewDecision) -> datetime:
+    """Return the time from which readers have the result of a decision, UTC: the end of its undo window, if it had one."""
+    return decision.published_at or decision.timestamp
 
 
 def decided_revision(decision: ReviewDecision) -> int:

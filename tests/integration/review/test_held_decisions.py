@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 from tests.harness.deployment import until
 from tests.harness.review_consoles import ANNA, APPROVE, BEN, Clock, Console, Published, SlowRedis, decisions
 from tests.harness.reviews import review_request, store_decision, store_requests
+from workers.decision.finality import released_by
 from workers.errors import StoreUnavailable
 from workers.review.queue.shared_state import SharedState
 from workers.review.review_errors import InvalidDecision
@@ -42,6 +43,21 @@ async def test_a_decision_repeated_after_its_undo_is_published(
     await there._pending.publish_due()
     (decision,) = await decisions(published)
     assert decision.timestamp == clock.now - timedelta(seconds=11)
+
+
+async def test_a_published_decision_says_from_when_readers_have_its_result(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published
+) -> None:
+    request, here = review_request(1), console()
+    await store_requests(rows, [request])
+    made = clock.now
+    await here.decide(request.review_id, APPROVE, ANNA)
+    clock.now += timedelta(seconds=42)  # the broker was away at the end of the window
+    await here._pending.publish_due()
+    (decision,) = await decisions(published)
+    assert (decision.timestamp, decision.published_at) == (made, clock.now)
+    assert released_by(decision).released_at == clock.now
+    assert decision.feedback_id == (await here.decide(request.review_id, APPROVE, ANNA)).decision_id
 
 
 # ------------------------------------------------------------------ while Redis is away

@@ -95,7 +95,7 @@ class DeadlineSweeper:
                 continue  # the other row follows
             action = deadline_action(self._context.settings.review, place.queue, held=place.held)
             outputs.append(
-                self._escalation(place, now) if action == "escalate" else self._decision(place, request, action)
+                self._escalation(place, now) if action == "escalate" else self._decision(place, request, action, now)
             )
             actions.append(action)
         await self._context.producer.send(outputs, agent=NAME)
@@ -105,8 +105,10 @@ class DeadlineSweeper:
         self._sent |= {_deadline(place): now for place in overdue}
         return len(outputs)
 
-    def _decision(self, place: QueueRow, request: ReviewRequest, action: DeadlineAction) -> Output:
+    def _decision(self, place: QueueRow, request: ReviewRequest, action: DeadlineAction, now: datetime) -> Output:
         decision = decided_by_deadline(request, action, _deadline(place)[2])
+        # Readers have its result from now on: the policy waits for the undo windows of people, and may have been away.
+        decision = decision.model_copy(update={"published_at": now})
         headers = self._headers(decision.feedback_id, "ReviewDecision", decision.timestamp)
         return Output(
             REVIEW_DECISIONS, record_key(decision.tenant, decision.answer_id).encode(), decision.to_bytes(), headers

@@ -162,7 +162,7 @@ def _decided(stored: StoredAnswer) -> Iterator[Happening]:
     for row in stored.decisions:
         decision = from_json(row["decision"])
         said = _said(row["reason"], decision.get("user_comment"))
-        earlier = SeenBefore(decided.state, decided.at) if decided and row["ruling"] == "withdrawal" else before
+        earlier = SeenBefore(decided.state, decided.since) if decided and row["ruling"] == "withdrawal" else before
         yield Happening(
             at=row["decided_at"],
             what=_KINDS.get(row["ruling"], row["ruling"]),
@@ -172,9 +172,14 @@ def _decided(stored: StoredAnswer) -> Iterator[Happening]:
 
 def _recorded(row: Row) -> Recorded:
     """Return a stored decision as a record."""
-    warned = from_json(row["decision"]).get("with_warning", False)
+    decision = from_json(row["decision"])
+    warned = decision.get("with_warning", False)
+    published = decision.get("published_at")
     state = state_after(row["action"], with_warning=warned) if row["ruling"] in ("final", "withdrawal") else ""
-    return Recorded(row["ruling"], row["action"], state, row["decided_by"], row["decided_at"], warned)
+    return Recorded(
+        row["ruling"], row["action"], state, row["decided_by"], row["decided_at"], warned,
+        shown=datetime.fromisoformat(published) if published else None,
+    )  # fmt: skip
 
 
 def _given(stored: StoredAnswer) -> Iterator[Happening]:

@@ -81,6 +81,10 @@ class LoggedDecision(View):
     state: str = Field(
         description="State to which the record led; `withdrawn` for a withdrawal, empty for one that is not final."
     )
+    shown_since: datetime | None = Field(
+        description="Time from which readers saw what the record led to: that of a decision ends its undo window; null if the "
+        "record changed nothing for readers."
+    )
     ended_at: datetime | None = Field(
         description="Time at which a later decision or a withdrawal ended what readers saw by this record; null if none did."
     )

@@ -74,9 +74,10 @@ class Recorded(NamedTuple):
         at: time of the record, UTC.
         with_warning: the decision approved with a warning.
         target: queue of an escalation, or person of an assignment.
-        until: time of the decision that followed an automatic release, UTC; null without one.
+        until: time from which readers had the decision that followed an automatic release, UTC; null without one.
         withdrawn: time at which the answer was withdrawn, UTC; null if it was not.
         made: time at which an undone decision was made, UTC; null if it is not known.
+        shown: time from which readers had the result, UTC; null if that is the time of the record.
     """
 
     ruling: str
@@ -89,12 +90,18 @@ class Recorded(NamedTuple):
     until: datetime | None = None
     withdrawn: datetime | None = None
     made: datetime | None = None
+    shown: datetime | None = None
+
+    @property
+    def since(self) -> datetime:
+        """Return the time from which readers had the result of this record, UTC."""
+        return self.shown or self.at
 
     @property
     def ended(self) -> datetime | None:
         """Return the time at which what readers saw by this record ended, UTC; null if it did not."""
         later = {AUTOMATIC: (self.until, self.withdrawn), "final": (self.withdrawn,)}.get(self.ruling, ())
-        return min((each for each in later if each is not None and each > self.at), default=None)
+        return min((each for each in later if each is not None and each > self.since), default=None)
 
 
 def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
@@ -110,7 +117,7 @@ def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
         case "automatic":
             released = _RELEASED.get(record.state, record.state)
             what = "decision" if record.ended == record.until else "withdrawal"
-            until = f" until the {what} of {time_words(record.ended)}" if record.ended else ""
+            until = f" until the {what} took effect on {time_words(record.ended)}" if record.ended else ""
             return (
                 f"{released} automatically, without a person; "
                 f"{SEEN_AS.get(record.state, UNCHANGED)} from {time_words(record.at)}{until}."
@@ -150,14 +157,14 @@ def _step(record: Recorded, who: str) -> str:
 
 def _seen(record: Recorded, before: SeenBefore | None) -> str:
     """Return what readers saw before a decision and since."""
-    if before is None or record.at <= before.since or record.state not in SEEN_AS:
+    if before is None or record.since <= before.since or record.state not in SEEN_AS:
         return SEEN_AS.get(record.state, UNCHANGED)
     if before.state == record.state:
         return f"{SEEN_AS[record.state]} from {time_words(before.since)} on"
     if before.state == "held":
-        return f"readers saw nothing until {time_words(record.at)}, then {THEN_SEEN[record.state]}"
+        return f"readers saw nothing until {time_words(record.since)}, then {THEN_SEEN[record.state]}"
     earlier = THEN_SEEN.get(before.state, before.state)
-    return f"readers saw {earlier} from {time_words(before.since)} to {time_words(record.at)}, then {THEN_SEEN[record.state]}"
+    return f"readers saw {earlier} from {time_words(before.since)} to {time_words(record.since)}, then {THEN_SEEN[record.state]}"
 
 
 def time_words(at: datetime) -> str:
@@ -248,7 +255,7 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
         shown.append(_shown_by(decision))
         record = Recorded(
             "final", decision.user_action, released.state, decision.decided_by, decision.timestamp,
-            decision.with_warning, withdrawn=end,
+            decision.with_warning, withdrawn=end, shown=decision.published_at,
         )  # fmt: skip
         words = outcome_words(record, before)
         before = SeenBefore(released.state, released.released_at)

@@ -63,6 +63,7 @@ SCHEMAS = {
             *((name, pa.string()) for name in ("decided_by", "action", "ruling", "state", "reason", "comment")),
             *((name, pa.string()) for name in ("corrected_answer", "target")),
             ("outcome", pa.string()),
+            ("shown_since", _TIME),
             ("ended_at", _TIME),
             ("why", pa.string()),
             *((name, pa.string()) for name in ("tenant", "answer_id", "query", "model_id")),
@@ -295,7 +296,7 @@ def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row 
     record = Recorded(
         row["ruling"], row["action"], row["state"], row["decided_by"], row["decided_at"], row["with_warning"],
         row["target"], *((decided["at"], decided["withdrawn_at"]) if decided else ()),
-    )._replace(made=row["made"])  # fmt: skip
+    )._replace(made=row["made"], shown=row["shown_since"])  # fmt: skip
     answer = answers[0]
     before = SeenBefore(answer["state"], answer["since"]) if answer else None
     if decided and decided["at"] and row["ruling"] == "withdrawal":

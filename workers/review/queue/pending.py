@@ -180,7 +180,8 @@ class PendingDecisions:
             await self._remove(decision.feedback_id)
 
     async def _publish_or_drop(self, pending: Pending) -> None:
-        decision = pending.decision
+        # Readers have its result from now on, not from the time at which it was made.
+        decision = pending.decision.model_copy(update={"published_at": self._now()})
         try:
             await self._publish(decision)
         except PoisonError as error:

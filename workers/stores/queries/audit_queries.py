@@ -45,6 +45,10 @@ WHERE (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
   AND ({{model:String}} = '' OR %s = {{model:String}})
   AND %s >= {{since:DateTime64(3, 'UTC')}} AND %s < {{until:DateTime64(3, 'UTC')}}
 """
+_EFFECTIVE = (
+    "ifNull(parseDateTime64BestEffortOrNull(JSONExtractString(decision, 'published_at'), 3, 'UTC'), decided_at)"
+)
+"""Time from which readers have the result of a decision: the end of its undo window, if it had one."""
 STEPS = ("undone", "skipped", "escalated", "resumed", "given", "unassigned")
 """Kinds of events of a review that the list of decisions holds."""
 _KINDS = ", ".join(f"'{kind}'" for kind in STEPS)
@@ -59,7 +63,8 @@ FROM (
            JSONExtractString(decision, 'corrected_answer') AS corrected_answer,
            multiIf(ruling = 'withdrawal', 'withdrawn', ruling != 'final', '', action = 'approve' AND with_warning, 'warned', action = 'approve', 'released',
                    action = 'correct', 'replaced', 'rejected') AS state, '' AS target,
-           CAST(NULL, 'Nullable(DateTime64(3, \\'UTC\\'))') AS made
+           CAST(NULL, 'Nullable(DateTime64(3, \\'UTC\\'))') AS made,
+           if(state = '', NULL, {_EFFECTIVE}) AS shown_since
     FROM {{database}}.review_decisions FINAL
     UNION ALL
     -- A decision that was undone in time reached no topic; the event about it did, and keeps what was decided.
@@ -68,7 +73,7 @@ FROM (
            if(kind = 'escalated', events.reason, JSONExtractString(undone, 'comment')),
            JSONExtractBool(undone, 'with_warning'), JSONExtractString(undone, 'corrected_answer'), '',
            if(kind = 'given', assignee, queue),
-           parseDateTime64BestEffortOrNull(JSONExtractString(undone, 'decided_at'), 3, 'UTC')
+           parseDateTime64BestEffortOrNull(JSONExtractString(undone, 'decided_at'), 3, 'UTC'), NULL
     FROM (SELECT * FROM {{database}}.review_events FINAL WHERE kind IN ({_KINDS})
           AND NOT has({{{{without:Array(String)}}}}, toString(kind))) AS events
     ANY LEFT JOIN (
@@ -77,7 +82,7 @@ FROM (
     ) AS places USING (tenant, review_id)
     UNION ALL
     SELECT enriched_at, answer_id, tenant, answer_id, '', '{AUTOMATIC}', '', 'pipeline',
-           arrayStringConcat(reasons, ', '), model_id, 0, '', '', false, '', state, '', NULL
+           arrayStringConcat(reasons, ', '), model_id, 0, '', '', false, '', state, '', NULL, enriched_at
     FROM {{database}}.answers FINAL
     WHERE run = 'live' AND state != 'held' AND NOT has({{{{without:Array(String)}}}}, '{AUTOMATIC}')
 )
@@ -140,13 +145,13 @@ WHERE run = 'live' AND verdict = 'contradicted' AND tenant IN {{tenants:Array(St
   AND toDate(completed_at) BETWEEN toDate({{since:DateTime64(3, 'UTC')}}) AND toDate({{until:DateTime64(3, 'UTC')}})
 GROUP BY tenant, answer_id, pipeline_version
 """
-DECIDED_AT = """
-SELECT tenant, answer_id, minOrNullIf(decided_at, ruling = 'final') AS at,
+DECIDED_AT = f"""
+SELECT tenant, answer_id, minOrNullIf({_EFFECTIVE}, ruling = 'final') AS at,
        argMinIf(action, decided_at, ruling = 'final') AS action,
        argMinIf(JSONExtractBool(decision, 'with_warning'), decided_at, ruling = 'final') AS with_warning,
        minOrNullIf(decided_at, ruling = 'withdrawal') AS withdrawn_at
-FROM {database}.review_decisions FINAL
-WHERE ruling IN ('final', 'withdrawal') AND review_id IN {{review_ids:Array(String)}} GROUP BY tenant, answer_id
+FROM {{database}}.review_decisions FINAL
+WHERE ruling IN ('final', 'withdrawal') AND review_id IN {{{{review_ids:Array(String)}}}} GROUP BY tenant, answer_id
 """
 _OURS = "(empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})"
 OPTIONS = {
@@ -268,7 +273,8 @@ class AuditStore(Reading):
         return found
 
     async def decided(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-        """Return time, action and warning of the final decision, and the time of its withdrawal, by tenant and answer.
+        """Return action and warning of the final decision, the time from which readers had it, and that of its withdrawal, by
+        tenant and answer.
 
         Answers without either are left out; a time that does not exist is null.
 
