@@ -219,6 +219,9 @@ class UndoneDecision(Part):
     reason: Label | None = None
     comment: LongText | None = None
     corrected_answer: AnswerText | None = None
+    review_duration: Seconds = Field(
+        default=0.0, exclude_if=lambda seconds: seconds == 0, description="Seconds of active review; 0 if not measured."
+    )
     decided_at: UtcDatetime
 
 

@@ -727,7 +727,7 @@ def test_a_question_that_was_closed_does_not_answer_the_next_one(
             document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "r", bubbles: true })); }"""
         )
         page.get_by_role("button", name="Discard it and reject").click()
-        expect(page.locator("#rejection-reason")).to_be_focused()
+        expect(page.locator("#why-reason")).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.locator("#queue-empty")).to_be_visible()
     (decision,) = decisions_on(values, answer.answer_id)

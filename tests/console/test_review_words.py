@@ -46,9 +46,9 @@ def test_each_button_says_what_readers_get_and_the_page_what_they_see_now(
             "A decision is final after 3 s; undo it before that"
         )
         assert described(page, "approve") == "Readers get it with references"
-        assert described(page, "warn") == "Readers get “With a warning”"
+        assert described(page, "warn") == "Readers get it with a warning"
         assert described(page, "correct") == "Readers get your text"
-        assert described(page, "reject") == "Readers get “If rejected”"
+        assert described(page, "reject") == "Readers get a notice instead"
         assert described(page, "skip") == "Readers get nothing new"
         expect(page.locator(".choice small:visible")).to_have_count(5)
         for action, words in (("escalate", "others decide"), ("upvote", "a vote decides nothing")):

@@ -88,7 +88,7 @@ def logged_in(
 def reject(page: Page) -> None:
     """Reject the request that the page shows, without a reason."""
     page.keyboard.press("r")
-    expect(page.locator("#rejection-reason")).to_be_focused()
+    expect(page.locator("#why-reason")).to_be_focused()
     page.keyboard.press("Enter")
 
 

@@ -56,9 +56,10 @@ class DecisionView(BaseModel):
     reason: str
     comment: str
     corrected_answer: str | None
-    review_duration: float = Field(
+    review_duration: float | None = Field(
         description="Active time of the review in seconds: the time in which its page was in sight and used before the decision; "
-        "a pause counts for up to a minute. 0 for decisions of programs and deadlines."
+        "a pause counts for up to a minute. Null where it was not measured: for decisions of programs and deadlines, and for "
+        "those on several requests of the list."
     )
     verdicts: dict[str, str] = Field(description="Verdicts of the reviewer by claim_id.")
 

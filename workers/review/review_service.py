@@ -133,7 +133,7 @@ class ReviewService(ReviewSteps):
         if body.version is not None and body.version != place.rank:
             raise RequestChanged("the request has changed since you opened it; load it again", place.model_id, None)
         standing = await self._locks.mark(
-            name, DecisionMark(decision.feedback_id, who.name, now, place.tenant, body.user_action)
+            name, DecisionMark(decision.feedback_id, who.name, now, place.tenant, body.user_action, body.with_warning)
         )
         if standing.decision_id != decision.feedback_id:
             raise decided_by(standing.by, standing.at)
@@ -225,6 +225,11 @@ class ReviewService(ReviewSteps):
             undone = await self._pending.take_back(mark.decision_id)
             if undone is not None:
                 await self._locks.withdraw(name, mark.decision_id)
+                if undone.review_duration:
+                    # The reviewer goes on: the time of the review so far counts for the next decision as well.
+                    await self._locks.acquire(
+                        review_id, who.name, self._now(), opened=False, held_before=undone.review_duration
+                    )
                 await self._tell_undone(place, who, undone)
                 return
         left = await self._left.find(review_id, who.name)

@@ -47,6 +47,13 @@ class BulkBody(Strict):
         return self
 
 
+class ContradictedClaim(BaseModel):
+    """Describe a claim that the evaluation found contradicted."""
+
+    number: int = Field(description="Number of the claim on the page of its request, from 1.")
+    text: str
+
+
 class BulkOutcome(BaseModel):
     """Describe the outcome for one request."""
 
@@ -58,6 +65,10 @@ class BulkOutcome(BaseModel):
     )
     shown: str = Field(
         default="", description="Beginning of the text that readers would get; empty unless an approval is previewed."
+    )
+    contradicted: list[ContradictedClaim] = Field(
+        default_factory=list,
+        description="Claims that the evaluation found contradicted; empty unless an approval is previewed.",
     )
     place: tuple[str, str] | None = Field(default=None, exclude=True, description="Tenant and answer of ``shown``.")
 
@@ -185,10 +196,17 @@ class TeamActions:
             if body.action in ("approve", "reject"):
                 _, outcome = await self._service.outcome(review_id, decision, who)
             if body.action == "approve":
-                text = shorten(outcome.content, MOST_SHOWN, placeholder="…")
+                claims = enumerate(await self._service.claims(place), 1)
                 return BulkOutcome(
-                    review_id=review_id, done=True, detail="", shown=text, place=(place.tenant, place.answer_id)
-                )
+                    review_id=review_id, done=True, detail="",
+                    shown=shorten(outcome.content, MOST_SHOWN, placeholder="…"),
+                    contradicted=[
+                        ContradictedClaim(number=number, text=shorten(claim.text, MOST_SHOWN, placeholder="…"))
+                        for number, claim in claims
+                        if claim.verdict == "contradicted"
+                    ],
+                    place=(place.tenant, place.answer_id),
+                )  # fmt: skip
             return BulkOutcome(review_id=review_id, done=True, detail="")
         until = None
         match body.action:

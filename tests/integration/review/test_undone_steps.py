@@ -48,7 +48,30 @@ async def test_a_decision_made_before_the_deadline_comes_before_that_of_the_poli
     assert await sweeper.sweep() == 2, "the rows do not show the decision yet"
     made = await decisions(published)
     assert [each.decided_by for each in made if each.answer_id == "a-1"] == ["first", POLICY], "the first one is final"
-    assert [each.decided_by for each in made if each.answer_id == "a-2"] == [POLICY]
+    (late,) = [each for each in made if each.answer_id == "a-2"]
+    assert (late.decided_by, late.timestamp, late.published_at) == (POLICY, requests[1].deadline_at, clock.now)
+
+
+async def test_the_time_of_a_review_goes_on_after_an_undo_and_stands_with_the_undone_decision(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published
+) -> None:
+    request, service = review_request(1), console()
+    await store_requests(rows, [request])
+    await service.lock(request.review_id, ANNA)
+    clock.now += timedelta(seconds=30)
+    await service.decide(request.review_id, APPROVE.model_copy(update={"review_duration": 20}), ANNA)
+    clock.now += timedelta(seconds=3)
+    await service.undo(request.review_id, ANNA)
+    (event,) = [each for each in map(ReviewEvent.from_bytes, await published(REVIEW_EVENTS)) if each.kind == "undone"]
+    assert event.undone is not None
+    assert event.undone.review_duration == 20
+    clock.now += timedelta(seconds=5)
+    await service.lock(request.review_id, ANNA)
+    # The reviewer cannot have worked for longer than 20 s before the undo and 5 s after it.
+    await service.decide(request.review_id, APPROVE.model_copy(update={"review_duration": 60, "reason": "x"}), ANNA)
+    await service.stop()
+    (decision,) = await decisions(published)
+    assert decision.review_duration == 25
 
 
 async def test_places_without_a_request_stop_no_other_deadline(

@@ -99,9 +99,10 @@ class LoggedDecision(View):
     query: str = Field(description="Beginning of the question; empty if the answer is no longer stored.")
     review_id: str
     model_id: str
-    review_duration: float = Field(
+    review_duration: float | None = Field(
         description="Seconds in which the review page was in sight and used before the decision; a pause counts for up to a "
-        "minute. 0 for decisions of programs and deadlines, and for records that are no decisions."
+        "minute. Null where it was not measured: for decisions of programs and deadlines, for those on several requests of the "
+        "list, and for records that are no decisions."
     )
     hallucination_risk: str | None = Field(description="Risk by the evaluation; null like all that is not stored.")
     grounding_score: float | None

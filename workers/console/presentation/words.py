@@ -64,7 +64,7 @@ MODES: Mapping[str, str] = {
 }
 """Explanation of each mode in which an answer is decided."""
 
-ACTIVE_TIME = "The time in which the page of the request was in sight and used before the decision; a pause counts for up to a minute. Decisions of programs and deadlines have none."
+ACTIVE_TIME = "The time in which the page of the request was in sight and used before the decision; a pause counts for up to a minute. Decisions of programs, of deadlines and on several requests at once have none."
 """Explanation of the active time of a review."""
 
 USUAL_QUEUE = "default"

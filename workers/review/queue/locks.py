@@ -67,6 +67,7 @@ class DecisionMark:
         at: time of the decision.
         tenant: tenant of the request.
         action: decided action.
+        with_warning: the answer was approved with the disclaimer.
     """
 
     decision_id: str
@@ -74,6 +75,7 @@ class DecisionMark:
     at: datetime
     tenant: str = ""
     action: str = ""
+    with_warning: bool = False
 
 
 class ReviewLocks:
@@ -91,7 +93,9 @@ class ReviewLocks:
         self._marks: dict[str, DecisionMark] = {}
         self._shared_marks: set[str] = set()
 
-    async def acquire(self, review_id: str, holder: str, now: datetime, *, opened: bool = True) -> Lock | None:
+    async def acquire(
+        self, review_id: str, holder: str, now: datetime, *, opened: bool = True, held_before: float = 0.0
+    ) -> Lock | None:
         """Lock a request for a reviewer, or renew the reviewer's own lock.
 
         Args:
@@ -99,12 +103,14 @@ class ReviewLocks:
             holder: name of the reviewer.
             now: time of the call.
             opened: the reviewer is shown the request now; false if their page only loads it ahead.
+            held_before: seconds for which the reviewer has worked on the request under an earlier lock.
 
         Returns:
             The current lock, which may belong to another reviewer; ``None`` without Redis.
         """
         expires = now + timedelta(seconds=self._seconds)
-        wanted = Lock(holder=holder, since=now, expires_at=expires, opened_at=now if opened else None)
+        since = now - timedelta(seconds=held_before)
+        wanted = Lock(holder=holder, since=since, expires_at=expires, opened_at=now if opened else None)
         milliseconds = str(int(self._seconds * 1000))
         try:
             value = await self._shared.ask(
@@ -225,5 +231,5 @@ def _mark(value: bytes) -> DecisionMark:
     # A console of an earlier version writes neither tenant nor action.
     return DecisionMark(
         content["decision_id"], content["by"], datetime.fromisoformat(content["at"]),
-        content.get("tenant", ""), content.get("action", ""),
+        content.get("tenant", ""), content.get("action", ""), content.get("with_warning", False),
     )  # fmt: skip

@@ -12,10 +12,11 @@ from schemas.review import ReviewRequest
 from workers.decision.finality import WITHDRAWAL_REVISION
 from workers.privacy.record_masking import Privacy
 from workers.review.agreement import cohens_kappa, kappa_interval, review_pairs
-from workers.review.queue.cursors import decided_cursor, open_cursor, write_cursor
+from workers.review.queue.cursors import EARLIEST, decided_cursor, open_cursor, write_cursor
 from workers.review.queue.deadlines import deadline_action, last_action
 from workers.review.queue.left_requests import standing_escalations
 from workers.review.queue.locks import SECOND, DecisionMark, ReviewLocks, is_second
+from workers.review.queue.newest_decisions import merged_decisions, newest_decisions
 from workers.review.queue.second_share import is_sampled, sample_of
 from workers.review.reader_outcomes import reader_outcomes
 from workers.review.review_errors import WITHDRAW, UnknownReview
@@ -118,9 +119,12 @@ class ReviewQueue:
             )
         begin, sample = decided_cursor(cursor, wanted.state), self._sample(who)
         if wanted.state == "decided":
-            return await asyncio.gather(
+            undoable = await self.unstored(who, EARLIEST)
+            newest = await newest_decisions(self._store, undoable, wanted, who, self._settings)
+            places, number = await asyncio.gather(
                 self._store.decided(wanted, sample, limit=limit, after=begin), self._store.count(wanted, sample)
             )
+            return merged_decisions(places, newest, begin, limit), number + len(newest)
         return await asyncio.gather(
             self._store.for_second_review(wanted, sample, limit=limit, after=begin), self._store.count(wanted, sample)
         )
@@ -134,6 +138,14 @@ class ReviewQueue:
         place = await self._place(review_id, who)
         locks = await self._locks.known([review_id])
         return await self._item(place, locks.get(review_id), second=await self._is_hidden(place, who))
+
+    async def claims(self, place: QueueRow) -> list[ClaimView]:
+        """Return the claims of a request in the order of its page.
+
+        Raises:
+            UnknownReview: the request is not stored.
+        """
+        return await self._claims(place, await self._request(place))
 
     async def stats(self, who: Reviewer) -> QueueStats:
         """Return statistics of the queue and of recent decisions.

@@ -56,7 +56,8 @@ _DECISIONS = (
     f"""
 FROM (
     SELECT decided_at, decision_id, tenant, answer_id, review_id, ruling,
-           if(ruling = 'withdrawal', 'withdraw', action) AS action, decided_by, reason, model_id, review_duration,
+           if(ruling = 'withdrawal', 'withdraw', action) AS action, decided_by, reason, model_id,
+           nullIf(review_duration, 0) AS review_duration,
            JSONExtractRaw(decision, 'claim_verdicts') AS verdicts,
            JSONExtractString(decision, 'user_comment') AS comment,
            JSONExtractBool(decision, 'with_warning') AS with_warning,
@@ -69,7 +70,7 @@ FROM (
     UNION ALL
     -- A decision that was undone in time reached no topic; the event about it did, and keeps what was decided.
     SELECT occurred_at, event_id, tenant, answer_id, review_id, kind, JSONExtractString(undone, 'action'), reviewer,
-           JSONExtractString(undone, 'reason'), model, 0, events.verdicts,
+           JSONExtractString(undone, 'reason'), model, nullIf(JSONExtractFloat(undone, 'review_duration'), 0), events.verdicts,
            if(kind = 'escalated', events.reason, JSONExtractString(undone, 'comment')),
            JSONExtractBool(undone, 'with_warning'), JSONExtractString(undone, 'corrected_answer'), '',
            if(kind = 'given', assignee, queue),
@@ -82,7 +83,7 @@ FROM (
     ) AS places USING (tenant, review_id)
     UNION ALL
     SELECT enriched_at, answer_id, tenant, answer_id, '', '{AUTOMATIC}', '', 'pipeline',
-           arrayStringConcat(reasons, ', '), model_id, 0, '', '', false, '', state, '', NULL, enriched_at
+           arrayStringConcat(reasons, ', '), model_id, NULL, '', '', false, '', state, '', NULL, enriched_at
     FROM {{database}}.answers FINAL
     WHERE run = 'live' AND state != 'held' AND NOT has({{{{without:Array(String)}}}}, '{AUTOMATIC}')
 )

@@ -6,8 +6,9 @@ export const active = {
   seconds: 0,
   since: 0,
   seen: 0,
-  reset() {
-    this.seconds = 0;
+  /** Begin a request with the active time that it has had, in seconds. */
+  reset(seconds = 0) {
+    this.seconds = seconds;
     this.since = this.seen = performance.now();
   },
   /** Count the time up to now, but no more than a minute behind the last sign of life. */

@@ -15,21 +15,27 @@ const claimsOf = () => [...holder.querySelectorAll("[data-claim-row]")];
 
 const marksOf = (claim) => [...holder.querySelectorAll(`mark[data-claim="${CSS.escape(claim)}"]`)];
 
-export function select(claim, focus = true) {
+/**
+ * Select a claim and bring it in sight with its passage. In a narrow window the verdict stands far below the answer: what was
+ * chosen in the list of claims, or by a key, shows its verdict there, and anything else its mark in the answer.
+ */
+export function select(claim, { focus = false, inList = focus } = {}) {
   holder.dataset.selected = claim;
   holder.querySelectorAll("mark[data-claim]").forEach((each) => each.classList.toggle("selected", each.dataset.claim === claim));
   const [mark] = marksOf(claim);
-  if (focus) mark?.focus({ preventScroll: true });
   claimsOf().forEach((row) => row.classList.toggle("selected-row", row.dataset.claimRow === claim));
+  const row = holder.querySelector(".selected-row");
+  const showsVerdict = small.matches && inList;
+  if (focus) (showsVerdict ? row?.querySelector("[data-show]") : mark)?.focus({ preventScroll: true });
   holder.querySelectorAll(".chip").forEach((chip) => chip.setAttribute("aria-current", String(chip.dataset.show === claim)));
   holder.querySelector('.chip[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
   const [passage] = showPassages(holder, claim);
   const pane = holder.querySelector(".contexts");
   if (passage) pane.scrollTop += passage.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
-  if (!small.matches) passage?.scrollIntoView({ block: "nearest" }); // on a phone the answer stays in sight
-  const excerpt = holder.querySelector(`[data-claim-row="${CSS.escape(claim)}"]`)?.dataset.evidence;
+  if (!small.matches || focus) passage?.scrollIntoView({ block: "nearest" }); // a tap moves nothing else
+  const excerpt = row?.dataset.evidence;
   document.getElementById("no-passage").textContent = passage ? "" : missingPassage(excerpt);
-  mark?.scrollIntoView({ block: "nearest" }); // the bar of the decision counts as outside: see fitBar
+  (showsVerdict ? row : mark)?.scrollIntoView({ block: "nearest" }); // the bar of the decision counts as outside: see fitBar
 }
 
 const missingPassage = (excerpt) =>
@@ -39,7 +45,7 @@ export function step(direction) {
   const claims = claimsOf();
   if (!claims.length) return;
   const index = claims.findIndex((claim) => claim.dataset.claimRow === holder.dataset.selected);
-  select(claims[(index + direction + claims.length) % claims.length].dataset.claimRow);
+  select(claims[(index + direction + claims.length) % claims.length].dataset.claimRow, { focus: true });
 }
 
 /** Select the next claim that the evaluation found contradicted, or unsupported where none is contradicted. */
@@ -48,7 +54,7 @@ export function stepToDoubt() {
   const doubtful = claims.filter((claim) => claim.dataset.verdictOf === worstOf(claims)?.dataset.verdictOf);
   const index = claims.findIndex((claim) => claim.dataset.claimRow === holder.dataset.selected);
   const next = doubtful.find((claim) => claims.indexOf(claim) > index) ?? doubtful[0];
-  if (next) select(next.dataset.claimRow);
+  if (next) select(next.dataset.claimRow, { focus: true });
 }
 
 export function judge(verdict) {
@@ -98,12 +104,12 @@ export function toggleRaw() {
   other.content.replaceChildren(...shown);
   const button = buttonOf("raw");
   button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
-  if (holder.dataset.selected) select(holder.dataset.selected, false);
+  if (holder.dataset.selected) select(holder.dataset.selected);
 }
 
 /** Select the claim that is most in doubt, else the first one. */
 export function selectFirst() {
   const claims = claimsOf();
   const first = worstOf(claims) ?? claims[0];
-  if (first) select(first.dataset.claimRow, false);
+  if (first) select(first.dataset.claimRow);
 }

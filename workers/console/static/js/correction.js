@@ -30,6 +30,9 @@ export function openCorrection(focus = true) {
   if (focus) {
     document.getElementById("corrected").focus();
     if (!isEdited()) goToClaim();
+    // The editor with what sends it stands above the bar of the decision; a large one comes before its buttons.
+    document.querySelector("#correction .buttons").scrollIntoView({ block: "nearest" });
+    document.getElementById("corrected").scrollIntoView({ block: "nearest" });
   }
   showDiff();
 }

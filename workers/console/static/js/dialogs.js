@@ -3,9 +3,10 @@
 const unsent = document.getElementById("unsent");
 let questions = 0;
 
-/** Ask a question in a dialog of the request, and go on with its field unless it is cancelled. */
-export function ask(name, goOn) {
+/** Ask a question in a dialog of the request, with a reason that was typed before, and go on with its field unless it is cancelled. */
+export function ask(name, goOn, reason = "") {
   const [dialog, field] = [document.getElementById(name), document.getElementById(`${name}-reason`)];
+  if (reason) field.value = reason;
   dialog.returnValue = "";
   dialog.onclose = () => dialog.returnValue && goOn(field);
   dialog.showModal();

@@ -1,5 +1,7 @@
 // What a reviewer has typed and chosen for a request, kept in this tab until another request was decided after it.
 
+import { active } from "./active_time.js";
+
 const FIELDS = ["corrected", "comment", "decision-reason", "escalation-reason"];
 const PREFIX = "draft:";
 const MOST = 20;
@@ -9,11 +11,13 @@ const keyOf = (review) => PREFIX + review;
 /** The draft of a request, or null. */
 export const draftOf = (review) => JSON.parse(sessionStorage.getItem(keyOf(review)) ?? "null");
 
-/** Keep what is typed and chosen now; without the correction where it was discarded. */
+/** Keep what is typed and chosen now, with the active time; without the correction where it was discarded. */
 export function keepDraft(root, review, withCorrection = true) {
   const fields = FIELDS.filter((name) => withCorrection || name !== "corrected");
   const draft = {
     at: Date.now(),
+    seconds: active.seconds,
+    saidFor: root.querySelector("[data-review]").dataset.saidFor,
     texts: Object.fromEntries(fields.map((name) => [name, root.querySelector(`#${name}`)]).filter(([, field]) => field && field.value !== field.defaultValue).map(([name, field]) => [name, field.value])),
     verdicts: Object.fromEntries([...root.querySelectorAll("[data-verdict]:checked")].map((each) => [each.dataset.verdict, each.value])),
   };
@@ -24,7 +28,8 @@ export function keepDraft(root, review, withCorrection = true) {
 }
 
 /** Write a draft into the fields of its request. */
-export function writeDraft(root, { texts, verdicts }) {
+export function writeDraft(root, { texts, verdicts, saidFor }) {
+  if (saidFor) root.querySelector("[data-review]").dataset.saidFor = saidFor;
   for (const [name, text] of Object.entries(texts)) {
     const field = root.querySelector(`#${name}`);
     if (field) field.value = text;

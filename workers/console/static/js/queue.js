@@ -30,10 +30,19 @@ const rowOf = (id) => document.querySelector(`[data-row="${CSS.escape(id)}"]`);
 const titleOf = (id) => rowOf(id)?.querySelector("th").textContent.trim().slice(0, 80) ?? id;
 
 /** One line a request: its question, and what the list says about it, such as risk, score, escalation and a waiting reader. */
-function taken({ review_id: id, shown }) {
+function taken({ review_id: id, shown, contradicted }) {
   const line = document.createElement("li");
   const notes = [...rowOf(id).querySelectorAll("[data-note]")].map((each) => each.textContent.replace(/\s+/g, " ").trim());
   line.append([titleOf(id), ...notes.filter(Boolean)].join(" · "));
+  for (const { number, text } of contradicted) {
+    const words = document.createElement("strong");
+    words.className = "warn";
+    words.textContent = `contradicted: claim ${number}`;
+    const claim = document.createElement("q");
+    claim.dir = "auto";
+    claim.textContent = text;
+    line.append(" · ", words, " ", claim);
+  }
   if (shown) {
     const text = document.createElement("q");
     text.dir = "auto";
@@ -45,6 +54,17 @@ function taken({ review_id: id, shown }) {
 
 const words = () =>
   ({ assign: `assigned to ${document.getElementById("bulk-assignee").value}`, approve: "approved", reject: "rejected", escalate: "escalated" })[action.value];
+
+/** Ask for a reason where claims of requests to approve are contradicted, as the page of a single request does. */
+function askForDoubts(number) {
+  const field = document.getElementById("bulk-why");
+  const asks = number > 0 && !reasonOf(document.getElementById("bulk-reason"));
+  document.getElementById("bulk-doubts").hidden = !asks;
+  field.required = asks;
+  field.value = "";
+  document.getElementById("bulk-doubt-words").textContent =
+    `The evaluation found claims of ${number === 1 ? "one request" : `${number} requests`} contradicted: cancel to look at them, or give a reason.`;
+}
 
 async function preview(event) {
   event.preventDefault();
@@ -70,6 +90,7 @@ async function preview(event) {
         return line;
       }),
     );
+    askForDoubts(outcomes.filter((each) => each.done && each.contradicted.length).length);
     document.getElementById("bulk-do").textContent = `${VERBS[action.value]} ${count}`;
     document.getElementById("bulk-do").disabled = count === 0;
     dialog.showModal();
@@ -79,6 +100,9 @@ async function preview(event) {
 }
 
 async function act() {
+  const why = document.getElementById("bulk-why");
+  if (!why.reportValidity()) return;
+  if (why.required) document.getElementById("bulk-reason").value = why.value;
   try {
     const response = await send("/api/reviews/bulk", body(false));
     const outcomes = JSON.parse(response.text);
@@ -89,7 +113,7 @@ async function act() {
     // The first one was decided before the last one, and all are undone together.
     const [until] = acted.map((each) => each.undo_until).filter(Boolean).sort();
     if (until) {
-      offerUndo({ reviews: done, question: `${count} requests`, words: words(), until, at: response.at, run: () => location.reload() });
+      offerUndo({ reviews: done, question: `${count} requests`, words: words(), until, at: response.at });
     } else say(`${count} ${words()}.`);
     for (const each of outcomes.filter((each) => !each.done)) rowOf(each.review_id).querySelector("td:last-child").textContent = `not done: ${each.detail}`;
     for (const id of done) {

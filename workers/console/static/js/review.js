@@ -169,10 +169,10 @@ setInterval(async () => {
 }, LOOK_AGAIN_MS);
 
 function begin(focus = true) {
-  active.reset();
+  const draft = draftOf(item().dataset.review);
+  active.reset(draft?.seconds);
   beginOutcomes();
   showGivenChanges();
-  const draft = draftOf(item().dataset.review);
   if (draft && isOpen()) {
     writeDraft(holder, draft);
     if (isEdited()) openCorrection(false);
@@ -245,12 +245,35 @@ function showDoubts() {
   words.textContent = numbers.length ? `Contradicted: ${claimWords(numbers)}. To approve all the same, give your verdict or a reason.` : "";
 }
 
+/** What a decision is for its reason: an approval with a warning is an approval. */
+const kindOf = (action) => (action === "warn" ? "approve" : action);
+
+/** Whether reason and comment were sent with another kind of decision, which was undone: they may not fit this one. */
+const isSaidForAnother = (action) => ![undefined, kindOf(action)].includes(item().dataset.saidFor);
+
+/** Ask for the reason of a decision, where one of an undone decision may stand, then make it. */
+function askWhy(action) {
+  const field = document.getElementById("decision-reason");
+  const comment = document.getElementById("comment").value;
+  const done = { approve: "approved", correct: "corrected", reject: "rejected" }[kindOf(action)];
+  document.getElementById("why-title").textContent = `Why is it ${done}?`;
+  document.getElementById("why-comment").textContent = comment ? `Your comment goes with it: “${comment}”` : "";
+  document.getElementById("why-go").textContent = buttonOf(action).firstChild.textContent.trim();
+  const goOn = (given) => {
+    field.value = given.value;
+    delete item().dataset.saidFor;
+    decide(action, true);
+  };
+  ask("why", goOn, field.value);
+}
+
 /** Approve, also with a warning; ask for a verdict or a reason where a claim is contradicted. */
 function approve(action) {
   const { reason, user_comment: comment } = said();
   if (busy || !isOpen()) return;
   const [found, open] = [foundContradicted(), unjudged()];
-  if (reason || comment || !(found.length || open.length) || isEdited()) {
+  const another = isSaidForAnother(action);
+  if (((reason || comment) && !another) || !(found.length || open.length) || isEdited()) {
     decide(action);
     return;
   }
@@ -260,10 +283,16 @@ function approve(action) {
   ];
   document.getElementById("approval-claims").textContent = words.filter(Boolean).join(" ");
   document.getElementById("approval-go").textContent = action === "warn" ? "Approve with a warning" : "Approve";
-  ask("approval", (field) => {
-    document.getElementById("decision-reason").value = field.value;
-    decide(action);
-  });
+  const reasonField = document.getElementById("decision-reason");
+  ask(
+    "approval",
+    (field) => {
+      reasonField.value = field.value;
+      delete item().dataset.saidFor;
+      decide(action);
+    },
+    reasonField.value,
+  );
 }
 
 async function decide(action, discarded = false) {
@@ -271,10 +300,6 @@ async function decide(action, discarded = false) {
   if (!isOpen() || busy) return;
   const review = article.dataset.review;
   const corrected = document.getElementById("corrected");
-  if (action === "correct" && !correctionOpen()) {
-    openCorrection();
-    return;
-  }
   if (action === "correct" && isBlank()) {
     complain({ status: 422, message: "The correction is empty. Write the text that readers get, or reject the answer." });
     return;
@@ -284,7 +309,13 @@ async function decide(action, discarded = false) {
     return;
   }
   if (action !== "correct" && !discarded && isEdited() && !(await discards(action))) return;
+  const { reason, user_comment: comment } = said();
+  if ((reason || comment) && isSaidForAnother(action)) {
+    askWhy(action);
+    return;
+  }
   active.count();
+  if (reason || comment) article.dataset.saidFor = kindOf(action);
   keepDraft(holder, review, action === "correct");
   const body = {
     ...said(),
@@ -370,7 +401,8 @@ async function reload(review) {
 const ACTIONS = {
   approve: () => approve("approve"),
   warn: () => approve("warn"),
-  correct: () => decide("correct"),
+  correct: () => isOpen() && openCorrection(),
+  send: () => decide("correct"),
   reject,
   skip: () => leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/skip`), "skipped"),
   escalate,
@@ -410,11 +442,7 @@ async function reject() {
   const { reason, user_comment: comment } = said();
   if (busy || !isOpen() || (isEdited() && !(await discards("reject")))) return;
   if (reason || comment) decide("reject", true);
-  else
-    ask("rejection", (field) => {
-      document.getElementById("decision-reason").value = field.value;
-      decide("reject", true);
-    });
+  else askWhy("reject");
 }
 
 /** Go to a field of the bar, which may be folded in. */
@@ -425,7 +453,7 @@ function enter(name) {
 }
 
 /** Actions on the request that is shown, which must have been seen. */
-const ON_REQUEST = new Set(["approve", "warn", "correct", "reject", "skip", "escalate", "upvote", "downvote"]);
+const ON_REQUEST = new Set(["approve", "warn", "correct", "send", "reject", "skip", "escalate", "upvote", "downvote"]);
 
 /** A key does what its button does, and nothing where there is none. */
 const press = (action, event) => buttonOf(action) && act(action, event);
@@ -437,6 +465,7 @@ function act(action, event) {
 for (const name of ["input", "change"]) {
   holder.addEventListener(name, (event) => {
     if (!isOpen()) return;
+    if (["decision-reason", "comment"].includes(event.target.id)) delete item().dataset.saidFor; // it is said for what comes next
     keep();
     if (event.target.dataset.verdict) showOwnVerdicts();
     showDoubts();
@@ -492,8 +521,9 @@ document.addEventListener("keydown", (event) => {
 holder.addEventListener("click", (event) => {
   const action = event.target.closest("[data-action]")?.dataset.action;
   if (action) act(action, event);
-  const shown = event.target.closest("[data-show]")?.dataset.show ?? event.target.closest("mark[data-claim]")?.dataset.claim;
-  if (shown) select(shown, false);
+  const [listed, marked] = [event.target.closest("[data-show]"), event.target.closest("mark[data-claim]")];
+  if (listed) select(listed.dataset.show, { inList: true });
+  else if (marked) select(marked.dataset.claim);
 });
 document.getElementById("help-open").addEventListener("click", () => help.showModal());
 document.getElementById("help-close").addEventListener("click", () => help.close());

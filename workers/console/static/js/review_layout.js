@@ -19,15 +19,15 @@ function beginGuidelines() {
     guidelines.open = sessionStorage.getItem("guidelines") === "open";
     guidelines.addEventListener("toggle", () => {
       sessionStorage.setItem("guidelines", guidelines.open ? "open" : "closed");
-      if (holder.dataset.selected) select(holder.dataset.selected, false); // the passage has moved
+      if (holder.dataset.selected) select(holder.dataset.selected); // the passage has moved
     });
   }
 }
 
-/** Fold in the less used fields of the bar on a phone. */
+/** Fold in the less used fields of the bar on a phone, unless something stands in them, which is sent with a decision. */
 function foldMore() {
   const more = document.getElementById("more");
-  if (more) more.open = !small.matches;
+  if (more) more.open = !small.matches || [...more.querySelectorAll("input")].some((field) => field.value !== "");
 }
 
 small.addEventListener("change", foldMore);

@@ -7,6 +7,7 @@ const LONGEST_QUESTION = 60;
 
 // Steps outlive the page that they were made on, for as long as they can be undone.
 const STORE = "undoable-steps";
+const UNDONE = "undone-step"; // what the next page says
 const steps = JSON.parse(sessionStorage.getItem(STORE) ?? "[]").filter((each) => Date.parse(each.until) > Date.now());
 const reopening = new Map();
 let voted = false;
@@ -24,7 +25,8 @@ export function questionOf(article) {
 /** How long a step can be undone, in ms, by the settings. */
 const windowMs = () => Number(document.querySelector("[data-undo-seconds]").dataset.undoSeconds) * 1000;
 
-/** Say what was done to requests and offer to undo it; without an end of the time it cannot be undone. */
+/** Say what was done to requests and offer to undo it; without an end of the time it cannot be undone. `run` shows what was undone;
+ *  without it a page is loaded that does. */
 export function offerUndo({ reviews, question, words, until, at, run }) {
   voted = false;
   // The clock of the response may be seconds behind: a step cannot be undone for longer than the page says.
@@ -32,18 +34,21 @@ export function offerUndo({ reviews, question, words, until, at, run }) {
   if (until) {
     steps.splice(0, steps.length, ...steps.filter((each) => Date.parse(each.until) > Date.now() && each.reviews[0] !== reviews[0]));
     steps.push({ reviews, question, words, until });
-    reopening.set(reviews[0], run);
+    if (run) reopening.set(reviews[0], run);
     keep();
   }
   const name = location.pathname.startsWith("/review") && !small.matches ? "Undo (u)" : "Undo";
   say(`${words}: ${question}`, until && forMs > 0 ? { name, about: question, run: undo, forMs } : undefined);
 }
 
-/** Offer to undo the last step that was made on a page before. */
+/** Say what was undone before this page was loaded, and offer to undo the last step that was made on a page before. */
 export function offerLeft() {
+  const undone = sessionStorage.getItem(UNDONE);
+  sessionStorage.removeItem(UNDONE);
   const step = steps.at(-1);
   const forMs = step ? Date.parse(step.until) - Date.now() - MARGIN_MS : 0;
-  if (forMs > 0) say(`${step.words}: ${step.question}`, { name: "Undo", about: step.question, run: undo, forMs });
+  const words = [undone, forMs > 0 ? `${step.words}: ${step.question}` : ""].filter(Boolean).join(". ");
+  if (words) say(words, forMs > 0 ? { name: "Undo", about: step.question, run: undo, forMs } : undefined);
 }
 
 /** Remember that the last key was a vote, which stays: the next undo must not surprise with an older step. */
@@ -91,6 +96,14 @@ export async function undo() {
     complain(error);
     return;
   }
-  await (reopening.get(first) ?? (() => location.assign(`/review/${first}`)))();
-  say(`Undone: ${question}`);
+  const done = `Undone: ${question}`;
+  if (reopening.has(first)) {
+    await reopening.get(first)();
+    say(done);
+    return;
+  }
+  // The list shows several requests as they are now; a single one is shown on its page.
+  sessionStorage.setItem(UNDONE, done);
+  if (step.of > 1) location.reload();
+  else location.assign(`/review/${first}`);
 }

@@ -62,6 +62,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         limit: int,
         after: QueueCursor | None = None,
         without: Sequence[str] = (),
+        only: Sequence[str] | None = None,
         skipped_by: str | None = None,
         skipped_since: datetime | None = None,
         escalated_by: str | None = None,
@@ -73,6 +74,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             limit: maximum number of results.
             after: end of the previous page.
             without: requests that are decided although their rows still say open.
+            only: restrict to these requests; ``None`` for all.
             skipped_by: leave out requests that this reviewer skipped.
             skipped_since: start of the time in which skips count.
             escalated_by: leave out requests whose last escalation is by this reviewer.
@@ -92,6 +94,9 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             requested = without_zone(after.requested_at)
             parameters |= {"priority": after.priority, "requested": requested, "last": after.review_id}
         conditions, parameters = _without(without, conditions, parameters)
+        if only is not None:
+            conditions.append("q.review_id IN {only:Array(String)}")
+            parameters["only"] = list(only)
         if skipped_by is not None and skipped_since is not None:
             conditions.append(self._not_skipped())
             parameters |= {"reviewer": skipped_by, "skipped": without_zone(skipped_since)}

@@ -1,0 +1,82 @@
+"""The review page on a phone and magnified: verdict and evidence stay in sight, and the decision leaves room for them."""
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.console.test_review_page import assert_in_sight, long_answer
+from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.console import ConsoleThread
+
+pytestmark = needs_browser
+ZOOMED = {"width": 683, "height": 425}
+
+
+def test_a_tap_on_the_number_of_a_claim_shows_its_verdict_and_moves_nothing(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    console.store([long_answer("zoomed")])
+    with logged_in(browser, console, "zoomed", viewport={"width": 390, "height": 844}, has_touch=True) as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        chips = page.locator(".chip")
+        for number in (8, 0, 5, 12):
+            chip = chips.nth(number)
+            chip.evaluate("each => { each.scrollIntoView({block: 'center'}); scrollBy(0, 150); }")
+            before = chip.bounding_box()
+            chip.tap()
+            expect(chip).to_have_attribute("aria-current", "true")
+            after = chip.bounding_box()
+            assert before is not None
+            assert after is not None
+            assert abs(after["y"] - before["y"]) <= 1
+            assert_in_sight(page, ".selected-row")
+        assert_in_sight(page, ".selected-row .verdicts")
+        marked = page.locator("#answer-view mark").nth(2)
+        marked.tap()
+        assert_in_sight(page)
+        expect(page.locator(".decide [data-action=approve] kbd")).to_be_hidden()
+        bar = page.locator(".decide").bounding_box()
+        assert bar is not None
+        assert bar["height"] <= 844 * 0.3
+        assert seen.complaints == []
+
+
+@pytest.mark.parametrize("key", ["n", "j", "k"])
+def test_a_key_leads_to_verdict_and_evidence_in_a_magnified_window(
+    browser: Browser, console: ConsoleThread, key: str
+) -> None:
+    console.store([long_answer("zoomed")])
+    with logged_in(browser, console, "zoomed", viewport=ZOOMED) as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        for _ in range(3):
+            page.keyboard.press(key)
+            assert_in_sight(page, ".selected-row")
+            assert_in_sight(page, ".selected-row .verdicts")
+            assert_in_sight(page, ".contexts mark.selected")
+        page.keyboard.press("2")
+        expect(page.locator(".selected-row [data-own]")).to_have_text("you: contradicted")
+
+
+def test_the_decision_leaves_most_of_a_magnified_window_to_the_request(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    console.store([long_answer("zoomed")])
+    with logged_in(browser, console, "zoomed", viewport=ZOOMED) as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        bar = page.locator(".decide").bounding_box()
+        assert bar is not None
+        assert bar["height"] <= ZOOMED["height"] * 0.25
+        for action in ("approve", "warn", "correct", "reject", "skip"):
+            button = page.locator(f'.decide [data-action="{action}"]')
+            expect(button).to_be_in_viewport(ratio=1)
+            expect(button.locator("kbd")).to_be_visible()
+            assert button.evaluate("each => each.scrollWidth <= each.clientWidth")
+        page.keyboard.press("c")
+        expect(page.locator("#corrected")).to_be_focused()
+        for part in ("#corrected", '#correction [data-action="send"]'):
+            assert_in_sight(page, part)
+        assert page.evaluate("document.documentElement.scrollWidth") <= ZOOMED["width"]
+        assert serious_violations(page) == []
+        assert seen.complaints == []
