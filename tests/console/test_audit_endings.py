@@ -162,7 +162,7 @@ def test_an_escalation_is_named_at_the_top_with_its_deadline(
 ) -> None:
     for name, ends in (("escalated", f" Its deadline is {time_words(DEADLINE)}."), ("passed on", "")):
         answer = answers[name]
-        said = f"Escalated by ben on {time_words(answer.enriched_at + timedelta(minutes=1))} to the queue experts: legal question."
+        said = f"Escalated by ben on {time_words(answer.enriched_at + timedelta(minutes=1))} to the queue “experts”: legal question."
         contrary = console.client().get(f"/api/answers/{answer.answer_id}").json()["contrary"]
         (found,) = [each for each in contrary if each.startswith("Escalated")]
         assert found.startswith(said)

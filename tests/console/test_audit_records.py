@@ -148,7 +148,7 @@ def test_automatic_releases_skips_and_escalations_are_records_with_their_rule(
     moved = {row["ruling"]: row for row in listed(console, answer_id=answers["moved"].answer_id)}
     assert {name: row["outcome"] for name, row in moved.items()} == {
         "skipped": "Skipped by anna, left to other reviewers; nothing changed for readers.",
-        "escalated": "Escalated by anna to the queue experts; nothing changed for readers.",
+        "escalated": "Escalated by anna to the queue “experts”; nothing changed for readers.",
         "given": "Assigned to ben by lead; nothing changed for readers.",
         "resumed": "Escalation undone by anna; nothing changed for readers.",
     }

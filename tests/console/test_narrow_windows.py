@@ -49,11 +49,15 @@ def test_a_key_leads_to_verdict_and_evidence_in_a_magnified_window(
     with logged_in(browser, console, "zoomed", viewport=ZOOMED) as (page, _):
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
-        for _ in range(3):
+        passages = 0
+        for _ in range(5):
             page.keyboard.press(key)
             assert_in_sight(page, ".selected-row")
             assert_in_sight(page, ".selected-row .verdicts")
-            assert_in_sight(page, ".contexts mark.selected")
+            if page.locator(".contexts mark.selected").count():  # a claim may have no passage
+                assert_in_sight(page, ".contexts mark.selected")
+                passages += 1
+        assert passages
         page.keyboard.press("2")
         expect(page.locator(".selected-row [data-own]")).to_have_text("you: contradicted")
 

@@ -83,7 +83,8 @@ def test_an_approval_of_several_names_contradicted_claims_and_asks_for_a_reason(
         expect(page.locator("#status")).to_contain_text("Approved: 2 of 2 requests")
         page.get_by_role("button", name="Undo: 2 of 2 requests").click()
         expect(page.locator("#status")).to_contain_text("Undone: 2 of 2 requests")
-        page.get_by_label("Reason").first.fill("as agreed")
+        page.get_by_label("With the chosen").select_option("approve")
+        page.locator("#bulk-reason").fill("as agreed")
         previewed(page, "approve")
         expect(page.locator("#bulk-why")).to_be_hidden()
         expect(page.locator("#bulk-taken")).to_contain_text("contradicted: claim")
@@ -112,7 +113,10 @@ def test_the_list_of_decided_requests_has_those_that_can_be_undone(console: Cons
         (reviews[2], "approve", "released", by), (reviews[1], "approve", "warned", by), (reviews[0], "reject", "rejected", by),
     ]  # fmt: skip
     assert decided() == rows
-    assert decided(min_risk="high") == [row for row in rows if decided_risk(answers, row[0]) == "high"]
+    listed = client.get("/api/reviews", params={"state": "decided"}).json()["items"]
+    assert {each["hallucination_risk"] for each in listed} == {"high"}
+    assert decided(min_risk="high", tenant="just-decided") == rows
+    assert decided(max_score="0") == []
     assert decided(model="another") == []
     page = client.get("/queue", params={"state": "decided"}, headers={"Accept": "text/html"}).text
     assert all(f'data-row="{review}"' in page for review in reviews[:3])
@@ -124,11 +128,6 @@ def test_the_list_of_decided_requests_has_those_that_can_be_undone(console: Cons
     client.post(f"/api/reviews/{reviews[1]}/undo").raise_for_status()
     assert decided() == [rows[0], rows[2]]
     assert console.client("read").get("/api/reviews", params={"state": "decided"}).status_code == 403
-
-
-def decided_risk(answers: list[Any], review: str) -> str | None:
-    (risk,) = [each.grounding.risk for each in answers if review_of("just-decided", each.answer_id) == review]
-    return str(risk) if risk else None
 
 
 @needs_browser

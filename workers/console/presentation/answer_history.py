@@ -88,7 +88,7 @@ def _escalation(stored: StoredAnswer, *, waits: bool) -> Iterator[str]:
     last = moved[-1]
     why = f": {words_of(last['reason'])}" if last["reason"] else ""
     ends = f" Its deadline is {time_words(last['deadline_at'])}." if waits and last["deadline_at"] else ""
-    yield f"Escalated by {last['reviewer']} on {time_words(last['occurred_at'])} to the queue {last['queue']}{why}.{ends}"
+    yield f"Escalated by {last['reviewer']} on {time_words(last['occurred_at'])} to the queue “{last['queue']}”{why}.{ends}"
 
 
 def _undoes_escalation(event: Row) -> bool:

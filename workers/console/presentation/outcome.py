@@ -147,7 +147,7 @@ def _step(record: Recorded, who: str) -> str:
         case "skipped":
             return f"Skipped by {who}, left to other reviewers"
         case "escalated":
-            return f"Escalated by {who} to the queue {record.target}"
+            return f"Escalated by {who} to the queue “{record.target}”"
         case "resumed":
             return f"{'Escalation' if record.target else 'Skip'} undone by {who}"
         case "unassigned":
