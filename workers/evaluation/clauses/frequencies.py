@@ -63,8 +63,10 @@ def is_frequency_right(statement: str, sentences: Sequence[str], topic: str = ""
     """
     text = _POLAR.sub("", statement[:MAX_TEXT], count=1)
     told = list(_frequencies(text))
+    if len(told) != 1:
+        return None
     matter = content_words(without_frequency(text)) or content_words(without_frequency(topic[:MAX_TEXT]))
-    if len(told) != 1 or not matter:
+    if not matter:
         return None
     found: dict[int, set[float]] = {}
     for part in read_parts(sentences):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from workers.evaluation.text.prefilter import PrefilteredPattern
+from workers.evaluation.text.words import kept_for_sentences
 
 MAX_TEXT = 400
 """Longest sentence that is read, code points."""
@@ -69,7 +70,12 @@ def with_paraphrases(sentences: Sequence[str]) -> list[str]:
     return [text for sentence in sentences for text in (sentence, *_paraphrases(sentence[:MAX_TEXT]))]
 
 
-def _paraphrases(sentence: str) -> Iterator[str]:
+@kept_for_sentences
+def _paraphrases(sentence: str) -> tuple[str, ...]:
+    return tuple(_written_out(sentence))
+
+
+def _written_out(sentence: str) -> Iterator[str]:
     written = _BY.sub(_compounds, sentence)
     if written != sentence:
         yield written

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from schemas.grounding import Mismatch
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
@@ -69,6 +70,9 @@ OF_VALUES: frozenset[Mismatch] = frozenset(("subject", "number", "date", "role")
 
 MAX_LETTERS = 40
 """The same for a language without spaces, whose characters count as words."""
+
+KEPT_JOINED = 256
+"""Number of joined texts whose language is kept: a claim and its sentences are asked for by several rules."""
 
 LEAST_WORDS = 3
 """Fewest words of a clause that states something by itself."""
@@ -322,6 +326,7 @@ def _is_placed(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool | N
     return is_answer_placed(claim.asked, reply, sentences)
 
 
+@lru_cache(maxsize=KEPT_JOINED)
 def is_english(text: str) -> bool:
     """Return true for English; a text without any of its small words and with letters beyond ASCII is none."""
     # A short text may have one word only that tells, and that of several languages: "no more than", "per hour".

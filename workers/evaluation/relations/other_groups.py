@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workers.evaluation.contradictions.denials import DENIED
-from workers.evaluation.text.words import content_words, stem, word_set
+from workers.evaluation.text.words import content_words, kept_for_sentences, stem, word_set
 
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""
@@ -96,11 +96,15 @@ def is_group_right(claim: str, sentences: Sequence[str]) -> bool | None:
     return found.pop() if len(found) == 1 else None
 
 
+@kept_for_sentences
+def _pieces(sentence: str) -> tuple[str, ...]:
+    return tuple(piece.strip(" .") for piece in _PIECE.split(sentence[:MAX_TEXT]))
+
+
 def _rests(sentences: Sequence[str]) -> Iterator[_Rest]:
     before = ""
     for sentence in sentences:
-        for piece in _PIECE.split(sentence[:MAX_TEXT]):
-            piece = piece.strip(" .")
+        for piece in _pieces(sentence):
             if match := _OTHERS.match(piece):
                 yield from _of_others(match, before)
             elif match := next(filter(None, (pattern.match(piece) for pattern in _EXCEPTED)), None):
