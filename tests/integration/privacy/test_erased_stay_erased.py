@@ -227,7 +227,7 @@ async def test_without_the_register_no_agent_starts(
     settings = deployment.settings
     settings.kafka.request_timeout_seconds = 0.5
     monkeypatch.setattr(
-        "workers.runtime.worker.ErasureFollower", lambda settings, _: ErasureFollower(settings, "127.0.0.1:1")
+        "workers.runtime.worker.ErasureFollower", lambda settings, *_: ErasureFollower(settings, "127.0.0.1:1")
     )
     worker = Worker(settings, deployment.addresses, ["signals"])
     try:
