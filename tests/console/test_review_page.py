@@ -110,6 +110,21 @@ def test_the_passage_of_the_selected_claim_is_never_behind_the_bar(
             page.keyboard.press("j")
 
 
+@pytest.mark.parametrize("width", [1366, 390])
+def test_what_lies_behind_the_bar_shows_nowhere_beside_it(browser: Browser, console: ConsoleThread, width: int) -> None:
+    console.store([sheet("sheets")])
+    with logged_in(browser, console, "sheets", viewport={"width": width, "height": 850}) as (page, _):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        bar = page.locator(".decide").bounding_box()
+        article = page.locator(".review-item").bounding_box()
+        assert bar is not None
+        assert article is not None
+        assert bar["x"] <= article["x"] - 1
+        assert bar["x"] + bar["width"] >= article["x"] + article["width"] + 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_markdown_is_rendered_with_its_claims_and_shown_as_written_on_demand(
     browser: Browser, console: ConsoleThread
 ) -> None:

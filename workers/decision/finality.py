@@ -9,7 +9,8 @@ release was final already:
 event                                 result
 ====================================  ===================================================
 a decision, nothing final yet         ``final``, also before its request or any release
-the same decision again               ``final`` again: the same outputs, byte for byte
+the same record again                 ``final`` again: the same outputs, byte for byte
+the same decision, published again    ``final`` again: the same state and text, with the time of that publication
 another decision, person or policy    ``late``: recorded, releases nothing
 the same identifier, other content    ``late``
 a vote                                ``vote``: feedback, at any time
