@@ -223,6 +223,11 @@ def test_the_overview_counts_what_was_judged(
     assert sum(point["answers"] for point in body["series"]) == len(counted)
     high = [answer for answer in counted if answer.grounding and answer.grounding.hallucination_risk == "high"]
     assert body["totals"]["high"] == len(high)
+    totals = body["totals"]
+    unrated = [answer for answer in counted if not answer.grounding or answer.grounding.hallucination_risk is None]
+    assert totals["without_risk"] == len(unrated)
+    for each in (totals, *body["series"], *body["models"]):
+        assert each["low"] + each["medium"] + each["high"] + each["without_risk"] == each["answers"]
     assert {model["model_id"] for model in body["models"]} == {answer.answer.model.id for answer in counted}
     assert body["backlog"]["open"] == sum(answer.decision.review for answer in stored)
     assert body["lag"] == {"grounding": 0}

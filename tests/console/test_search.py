@@ -37,6 +37,24 @@ def turns(console: ConsoleThread) -> list[str]:
     return [f"searching-north-{number}" for number in range(COUNT)]
 
 
+def test_answers_without_a_risk_are_found(console: ConsoleThread) -> None:
+    tenant = "searching-risks"
+    unread = turn(0, tenant).model_copy(update={"contexts": []})
+    heavy = turn(1, tenant).model_copy(update={"answer": "The pump weighs 9 kg [1]."})
+    console.store([unread, heavy, turn(2, tenant)])
+    client = console.client()
+    every = client.get("/api/answers", params={"tenant": tenant}).json()["items"]
+    by_risk = {each["answer_id"]: each["hallucination_risk"] or "none" for each in every}
+    assert by_risk[unread.answer_id] == "none" != by_risk[heavy.answer_id]
+    for risk in ("none", "low", "medium", "high"):
+        found = client.get("/api/answers", params={"tenant": tenant, "risk": risk}).raise_for_status().json()["items"]
+        assert {each["answer_id"] for each in found} == {name for name, of in by_risk.items() if of == risk}
+        page = client.get("/search", params={"tenant": tenant, "risk": risk}, headers={"Accept": "text/html"})
+        assert page.text.count('class="card"') == len(found)
+        assert f'<option value="{risk}" selected>' in page.text
+    assert client.get("/api/answers", params={"risk": "no"}).status_code == 422
+
+
 @pytest.mark.parametrize(
     ("words", "numbers"),
     [

@@ -79,7 +79,10 @@ class SearchQuery(BaseModel):
     model: Label = ""
     tenant_part: str = Field(default="", max_length=200, description="Part of the name of the tenant.")
     model_part: str = Field(default="", max_length=200, description="Part of the name of the model.")
-    risk: RiskLevel | None = None
+    risk: RiskLevel | Literal["none"] | None = Field(
+        default=None,
+        description="Hallucination risk; none for answers without one, of which nothing was compared with a source.",
+    )
     state: ReleaseState | Literal["withdrawn"] | None = Field(
         default=None, description="State that readers see; rejected includes answers that were withdrawn."
     )

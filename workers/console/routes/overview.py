@@ -26,6 +26,9 @@ class Figures(BaseModel):
     low: int = Field(description="Number of answers by hallucination risk.")
     medium: int
     high: int
+    without_risk: int = Field(
+        description="Number of answers without a risk, of which nothing was compared with a source; with the three risks they are all."
+    )
     degraded: int
     unevaluated: int = Field(description="Number of answers shown to readers without an evaluation of their grounding.")
     reviewed: int = Field(description="Number of answers sent to review.")

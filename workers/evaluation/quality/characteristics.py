@@ -67,7 +67,8 @@ def evaluate(
         gate: weights, threshold of the gate score, half-lives of freshness.
 
     Returns:
-        The weighted mean of the known characteristics; a null score if none is known.
+        The weighted mean of the known characteristics; a null score if none is known, or if the answer has claims and
+        their words could not be compared with the sources.
     """
     judged: dict[Characteristic, Scored] = {
         "faithfulness": faithfulness(grounding),
@@ -79,7 +80,8 @@ def evaluate(
         "traceability": traceability(answer, citations, grounding),
     }
     metrics = {name: scored.score for name, scored in judged.items()}
-    score = _weighted_mean(metrics, gate.weights)
+    # Form and references of an answer say nothing of its truth: without a claim that was compared there is no score.
+    score = None if _is_unread(grounding) else _weighted_mean(metrics, gate.weights)
     passed = None if score is None else score >= gate.gate_score
     return EvaluationResult(
         score=score,
@@ -276,6 +278,13 @@ def _checked(grounding: GroundingReport) -> tuple[int, int]:
     return len(checked), sum(claim.verdict == "contradicted" for claim in checked)
 
 
+def _is_unread(grounding: GroundingReport | None) -> bool:
+    """Return true if no claim was compared, although evidence for one was found: its words could not be compared."""
+    if grounding is None or _checked(grounding)[0]:
+        return False
+    return any(claim.verdict == "not_checked" and claim.evidence is not None for claim in grounding.claims)
+
+
 def _absent(report: CitationReport | GroundingReport | QualityReport | None, name: str, otherwise: str) -> str:
     if report is None:
         return f"the report of {name} did not come"
@@ -294,8 +303,10 @@ def _weighted_mean(metrics: Mapping[Characteristic, float | None], weights: Mapp
 def gate_reasoning(score: float | None, metrics: Mapping[Characteristic, float | None], minimum: float) -> str:
     """Return a sentence about a gate score: its minimum, the number of known characteristics, and the weakest one."""
     known = {name: value for name, value in metrics.items() if value is not None}
-    if score is None or not known:
+    if not known:
         return "Nothing could be judged."
+    if score is None:
+        return "No gate score: no claim could be compared with the sources, or no known characteristic has a weight."
     weakest = min(known, key=lambda name: known[name])
     relation = "reaches" if score >= minimum else "is below"
     return (

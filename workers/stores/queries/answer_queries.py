@@ -95,7 +95,7 @@ WHERE run = {{run:String}}
   AND ({{model:String}} = '' OR model_id = {{model:String}})
   AND ({{model_part:String}} = '' OR positionCaseInsensitiveUTF8(model_id, {{model_part:String}}) > 0)
   AND ({{tenant_part:String}} = '' OR positionCaseInsensitiveUTF8(tenant, {{tenant_part:String}}) > 0)
-  AND ({{risk:String}} = '' OR hallucination_risk = {{risk:String}})
+  AND ({{risk:String}} = '' OR ifNull(toString(hallucination_risk), 'none') = {{risk:String}})
   AND ({{state:String}} = ''
 """
     + f"""
@@ -201,7 +201,7 @@ class AnswerFilter:
         model: model that wrote the answer.
         model_part: part of the name of the model.
         tenant_part: part of the name of the tenant.
-        risk: low, medium or high.
+        risk: low, medium or high; none for answers without one.
         state: state of the answer: that of its final decision, else that of its evaluation; ``withdrawn`` if it was taken
             back, which ``rejected`` includes.
         period: time of completion.

@@ -23,7 +23,8 @@ WHERE run = 'live' AND (empty({{{{tenants:Array(String)}}}}) OR tenant IN {{{{te
 FIGURES = """
     count() AS answers,
     countIf(hallucination_risk = 'low') AS low, countIf(hallucination_risk = 'medium') AS medium,
-    countIf(hallucination_risk = 'high') AS high, countIf(degraded) AS degraded, countIf(review) AS reviewed,
+    countIf(hallucination_risk = 'high') AS high,
+    countIf(hallucination_risk IS NULL) AS without_risk, countIf(degraded) AS degraded, countIf(review) AS reviewed,
     countIf(has(missing, 'grounding') AND state IN ('released', 'warned')) AS unevaluated,
     avg(grounding_score) AS grounding, avg(quality_score) AS quality, avg(gate_score) AS gate,
     sumOrNull(answer_cost) AS cost, count(answer_cost) AS costed

@@ -78,6 +78,33 @@ def test_gate_score_is_the_mean_of_what_is_known() -> None:
     assert result.reasoning == ("Gate score 0.85 reaches 0.80, from 4 of 7 characteristics; weakest: coverage (0.70).")
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "compared"),
+    [
+        (["not_checked"], False),
+        (["not_checked", "not_checked"], False),
+        (["not_checked", "said_before"], False),
+        (["not_checked", "supported"], True),
+        (["not_checked", "unsupported"], True),
+        (["contradicted", "not_checked"], True),
+    ],
+)
+def test_an_answer_whose_claims_could_not_be_compared_has_no_score(verdicts: list[Verdict], compared: bool) -> None:
+    read = grounding(0.9 if compared else None, *verdicts)
+    near = Evidence(chunk_id="c1", number=1, span=Span(start=0, end=1), excerpt="x", similarity=0.5)
+    claims = [each.model_copy(update={"evidence": near}) for each in read.claims]
+    report = read.model_copy(update={"claims": claims})
+    result = evaluate(generated(), citations(1), report, quality(relevance=1.0, completeness=1.0), GATE)
+    assert (result.score is not None) == compared
+    assert compared or (result.passed is None and result.reasoning.startswith("No gate score"))
+
+
+def test_an_answer_with_nothing_to_compare_keeps_its_score() -> None:
+    """A greeting, or code, has no evidence that could not be read."""
+    result = evaluate(generated(), None, grounding(None, "not_checked"), quality(relevance=1.0, completeness=0.8), GATE)
+    assert result.score == pytest.approx(0.9)
+
+
 def test_weights_move_the_score_and_unnamed_ones_count_one() -> None:
     gate = GateThresholds(weights={"relevance": 3.0, "coverage": 0.0})
     assert evaluate(

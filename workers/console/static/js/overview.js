@@ -14,6 +14,7 @@ const KINDS = {
     ["low", (p) => p.low, good],
     ["medium", (p) => p.medium, doubt],
     ["high", (p) => p.high, bad],
+    ["none", (p) => p.without_risk],
   ],
   quality: [
     ["grounding", (p) => p.grounding],
