@@ -18,6 +18,14 @@ EXAMPLES = 20
 
 # The console works in a thread of this process, and what it uses draws random numbers meanwhile.
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
+def test_the_search_of_memory_names_one_default_tenant(console: ConsoleThread) -> None:
+    operation = console.client().get("/api/openapi.json").json()["paths"]["/api/memory"]["get"]
+    (tenant,) = [each for each in operation["parameters"] if each["name"] == "tenant"]
+    assert "all tenants of the token" not in tenant["description"]
+    assert "only tenant of the token, else default" in tenant["description"]
+    assert "default tenant" not in operation["description"], "it is described once"
+
+
 def test_every_operation_does_as_the_document_says(console: ConsoleThread, stored: list[EnrichedAnswer]) -> None:
     document = schemathesis.openapi.from_url(f"{console.url}/api/openapi.json")
     tried = set()

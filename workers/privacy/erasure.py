@@ -60,6 +60,11 @@ class Forgotten:
     tombstones: int
     kept_until: dict[str, datetime]
 
+    @property
+    def found_anything(self) -> bool:
+        """Return true if a store held something of the person."""
+        return bool(self.answers or any(self.rows.values()) or self.turns or self.queries)
+
 
 async def forget(
     settings: Settings, addresses: Addresses, tenant: str, user: str, now: Callable[[], datetime]

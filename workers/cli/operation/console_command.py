@@ -36,7 +36,7 @@ class RunningConsole:
 
     Attributes:
         url: address of the console.
-        link: address that logs in, if the token belongs to this machine.
+        link: address that logs in, if the token belongs to this machine; else that of the page for a configured token.
         resources: resources of the console.
     """
 
@@ -119,7 +119,7 @@ async def served_console(
         server = ConsoleServer(create_app(resources), settings.console)
         url = await server.start()
         try:
-            yield RunningConsole(url, f"{url}/login#token={secret}" if secret else url, resources)
+            yield RunningConsole(url, f"{url}/login#token={secret}" if secret else f"{url}/login", resources)
         finally:
             await server.stop()
 
@@ -143,6 +143,12 @@ def with_tokens(settings: Settings, addresses: Addresses) -> tuple[Settings, str
     secret = local_secret(settings.state_dir)
     token = AccessToken(name=LOCAL_NAME, token=SecretStr(secret), scopes=frozenset(Scope))
     return settings.model_copy(update={"console": settings.console.model_copy(update={"tokens": (token,)})}), secret
+
+
+def remove_unknown_token(settings: Settings) -> None:
+    """Remove the token file of an earlier start if tokens are configured: the console would refuse its token."""
+    if settings.console.tokens:
+        (settings.state_dir / TOKEN_FILE).unlink(missing_ok=True)
 
 
 def local_secret(state_dir: Path) -> str:

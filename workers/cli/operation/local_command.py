@@ -10,7 +10,7 @@ import typer
 import uvloop
 
 from schemas.topics import foreign_topic
-from workers.cli.operation.console_command import served_console
+from workers.cli.operation.console_command import remove_unknown_token, served_console
 from workers.cli.output import console, read_settings
 from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.errors import TouchstoneError
@@ -144,6 +144,7 @@ async def _run(
             await worker.start()
             console.print(f"metrics     http://{settings.http.host}:{worker.metrics_port}/metrics", highlight=False)
             waits.append(asyncio.ensure_future(worker.wait_failed()))
+            remove_unknown_token(settings)
             running = await stack.enter_async_context(served_console(settings, addresses, worker))
             console.print(f"console     {running.link}", highlight=False, soft_wrap=True)
             waits.append(asyncio.ensure_future(running.wait_failed()))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from workers.cli.output import console, print_json, read_settings
+from workers.cli.output import console, errors, print_json, read_settings
 from workers.settings.addresses import apply_local_defaults, find_addresses
 
 
@@ -19,7 +19,8 @@ def forget(
 ) -> None:
     """Remove a person from ClickHouse, memory and Redis, and from compacted topics.
 
-    Records in other topics expire with their retention; the report gives the dates. Safe to repeat.
+    Records in other topics expire with their retention; the report gives the dates. Safe to repeat. Exit code 0
+    also if nothing was found, which the command says: the erasure is recorded all the same.
 
     Example: touchstone forget --user user-17 --tenant acme
     """
@@ -33,6 +34,12 @@ def forget(
     done = asyncio.run(
         forget_person(apply_local_defaults(settings, addresses), addresses, tenant, user, lambda: datetime.now(UTC))
     )
+    if not done.found_anything:
+        errors.print(
+            f"nothing of user {user!r} of tenant {tenant!r} was found; check both names. Later records from before this "
+            "moment are dropped all the same",
+            highlight=False, markup=False, soft_wrap=True,
+        )  # fmt: skip
     kept = {topic: f"{until:%Y-%m-%d %H:%M} UTC" for topic, until in done.kept_until.items()}
     if as_json:
         print_json({

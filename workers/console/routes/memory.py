@@ -9,9 +9,17 @@ from workers.console.http.requests import StrictRoute
 from workers.console.identity.security import Reader
 from workers.console.presentation.views import Remembered, RememberedPage
 from workers.console.resources import Shared, blind_of
-from workers.console.routes.answers import Tenant
 
 router = APIRouter(prefix="/api/memory", tags=["memory"], route_class=StrictRoute)
+
+MemoryTenant = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=200,
+        description="Tenant whose memory is searched, one at a time; by default the only tenant of the token, else default.",
+    ),
+]
 
 
 @router.get("", responses=documented(401, 403, 422, 429, 503))
@@ -19,14 +27,14 @@ async def search_memory(
     q: Annotated[str, Query(min_length=1, max_length=2_000, description="Text to search for.")],
     principal: Reader,
     resources: Shared,
-    tenant: Tenant = None,
+    tenant: MemoryTenant = None,
     user_id: Annotated[str, Query(max_length=200, description="Only turns of this user.")] = "",
     session_id: Annotated[str, Query(max_length=200, description="Only turns of this session.")] = "",
     limit: Annotated[int, Query(ge=1, le=50)] = 5,
 ) -> RememberedPage:
-    """Find remembered turns by meaning, the nearest first, with answer, sources and scores of each.
+    """Find remembered turns of one tenant by meaning, the nearest first, with answer, sources and scores of each.
 
-    The default tenant is the only tenant of the token, else ``default``.
+    The nearest turns are returned also if they are far from the text: ``similarity`` tells.
     """
     owner = principal.tenant(tenant)
     if resources.memory is None or resources.embedding is None:
