@@ -19,7 +19,7 @@ from workers.evaluation.grounding.calibration import (
     answer_features,
 )
 from workers.evaluation.grounding.claim_features import FEATURES, content_sequence
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.grounding_evaluator import risk_by_rules
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.evaluation.trees import Floats
 from workers.measurement.boosted_trees import export_trees
@@ -269,7 +269,7 @@ def fit_answer(rows: Sequence[MeasuredRow], odds: Sequence[Floats], cut: float) 
 
 def _risk(row: MeasuredRow, calibration: GroundingCalibration) -> float:
     """Return the final risk, which includes contradictions and missing citations."""
-    return evaluate_grounding(row.prepared, GroundingThresholds(), calibration).risk_score or 0.0
+    return risk_by_rules(row.prepared, row.measured, GroundingThresholds(), calibration) or 0.0
 
 
 def fit_threshold(rows: Sequence[MeasuredRow], risks: Floats) -> float:

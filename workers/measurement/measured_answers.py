@@ -19,7 +19,7 @@ from workers.evaluation.grounding.grounding_evaluator import (
     prepare_grounding,
     similarities,
 )
-from workers.evaluation.grounding.support import measure_claims
+from workers.evaluation.grounding.support import MeasuredClaim, measure_claims
 from workers.evaluation.trees import Floats
 from workers.gateways.labelled_rows import labelled_answer
 from workers.inference.backends import EmbeddingBackend
@@ -46,6 +46,7 @@ class MeasuredRow:
         words: distinct content words of each, shape (n,).
         marked: True for each checked claim that overlaps a span; ``None`` without spans.
         seconds: CPU seconds of segmentation and measurement.
+        measured: the n claims with all that the rules found.
     """
 
     row: LabelledRow
@@ -55,6 +56,7 @@ class MeasuredRow:
     words: Floats
     marked: tuple[bool, ...] | None
     seconds: float
+    measured: tuple[MeasuredClaim, ...] = ()
 
 
 def answer_of(row: LabelledRow) -> GeneratedAnswer:
@@ -103,4 +105,4 @@ def measure_row(row: LabelledRow, calibration: GroundingCalibration) -> Measured
     if row.spans is not None:
         marked = tuple(any(start < claim.end and end > claim.start for start, end in row.spans) for claim in checked)
     seconds = time.process_time() - started
-    return MeasuredRow(row, prepared, tuple(checked), features, words, marked, seconds)
+    return MeasuredRow(row, prepared, tuple(checked), features, words, marked, seconds, tuple(measured))

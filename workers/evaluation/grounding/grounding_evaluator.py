@@ -475,6 +475,29 @@ def answer_risk(supports: Sequence[Support], calibration: GroundingCalibration |
     )
 
 
+def risk_by_rules(
+    prepared: PreparedGrounding,
+    measured: Sequence[MeasuredClaim],
+    thresholds: GroundingThresholds,
+    calibration: GroundingCalibration,
+) -> float | None:
+    """Return the risk score of an answer without earlier turns and tools from its measured claims; ``None`` without one.
+
+    The score equals that of ``evaluate_grounding``. Claims are not attributed to sources, which takes most of the time
+    and changes no risk.
+    """
+    if prepared.skipped:
+        return None
+    checked = checked_claims(prepared)
+    supports = evaluate_measured_claims(
+        measured, calibration, thresholds.grounding_minimum, None, has_evidence=bool(prepared.units)
+    )
+    measures = _measures(prepared, checked, supports, ())
+    if not measures.groundable and not _says_nothing_to_compare(prepared.claims):
+        return None
+    return assess(measures, answer_risk(supports, calibration), thresholds).score
+
+
 def _listed(claims: Sequence[ExtractedClaim]) -> tuple[list[int], int]:
     """Return the places of the claims to list and check, and the number of different claims beyond the limit.
 
