@@ -20,6 +20,23 @@ def auroc(scores: Any, labels: Any) -> float | None:
     return float(roc_auc_score(labels, scores))
 
 
+def fast_auroc(scores: Floats, labels: NDArray[np.bool_]) -> float | None:
+    """Compute the same as :func:`auroc` in a tenth of the time, for resampling."""
+    from scipy.stats import rankdata
+
+    bad = int(labels.sum())
+    good = len(labels) - bad
+    if not bad or not good:
+        return None
+    return float((rankdata(scores)[labels].sum() - bad * (bad + 1) / 2) / (bad * good))
+
+
+def fast_f1(flagged: NDArray[np.bool_], labels: NDArray[np.bool_]) -> float:
+    """Compute the same as :func:`f1` with equal weights in a tenth of the time, for resampling."""
+    found = int(flagged.sum()) + int(labels.sum())
+    return 2.0 * int((flagged & labels).sum()) / found if found else 0.0
+
+
 def balanced_accuracy(flagged: Any, labels: Any) -> float | None:
     """Compute the mean of the recalls of bad and of good answers."""
     from sklearn.metrics import balanced_accuracy_score

@@ -1,6 +1,6 @@
 """Convert scores to figures, a table and a gallery of errors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,8 @@ from typing import Any
 from rich.table import Table
 
 from workers.errors import TouchstoneError
+from workers.measurement.ablation import Worth
+from workers.measurement.answer_forms import rows_by_form
 from workers.measurement.classification_metrics import auroc, balanced_accuracy, calibration_error, f1
 from workers.measurement.measured_answers import MeasuredRow
 from workers.measurement.risk_methods import Scored
@@ -102,8 +104,66 @@ def table(all_figures: Sequence[Figures]) -> Table:
     return shown
 
 
+def worth_table(worths: Sequence[Worth]) -> Table:
+    """Build a table of the worth of parts: figures with the part minus figures without it."""
+    shown = Table(title="with the part minus without it, 95 % interval by source")
+    for column in ("part", "set", "answers", "AUROC", "F1", "ms"):
+        shown.add_column(column, justify="left" if column in ("part", "set") else "right")
+    for each in worths:
+        shown.add_row(
+            each.part,
+            each.set,
+            f"{each.answers}",
+            str(each.auroc or ""),
+            str(each.f1 or ""),
+            "" if each.milliseconds is None else f"{each.milliseconds:.2f}",
+        )
+    return shown
+
+
+def form_figures(method: str, rows: Sequence[MeasuredRow], scored: Sequence[Scored]) -> list[Figures]:
+    """Compute the figures of a method by the form of the answers; ``set`` is the name of the form."""
+    return [
+        figures(form, method, [rows[place] for place in places], [scored[place] for place in places])
+        for form, places in rows_by_form(rows).items()
+    ]
+
+
+def form_table(all_figures: Sequence[Figures], mean_risks: Mapping[str, float]) -> Table:
+    """Build a table of reliability by form.
+
+    Args:
+        all_figures: figures of each form.
+        mean_risks: mean risk by form; equal to the share of bad answers where the risk is calibrated.
+    """
+    shown = Table(title="by the form of the answer")
+    for column in ("form", "answers", "bad", "mean risk", "ECE", "AUROC", "bal. acc.", "F1"):
+        shown.add_column(column, justify="left" if column == "form" else "right")
+    for each in all_figures:
+        values = (each.calibration_error, each.auroc, each.balanced_accuracy, each.f1)
+        risk = mean_risks.get(each.set)
+        shown.add_row(
+            each.set,
+            f"{each.answers}",
+            f"{each.bad:.0%}",
+            "" if risk is None else f"{risk:.0%}",
+            *map(_number, values),
+        )
+    return shown
+
+
+def mean_risks(rows: Sequence[MeasuredRow], scored: Sequence[Scored]) -> dict[str, float]:
+    """Return the mean risk of the answers of each form that have one."""
+    found = {}
+    for form, places in rows_by_form(rows).items():
+        known = [score for place in places if (score := scored[place].score) is not None]
+        if known:
+            found[form] = sum(known) / len(known)
+    return found
+
+
 def draw_reliability(rows: Sequence[MeasuredRow], scored: Sequence[Scored], file: Path) -> None:
-    """Draw the share of bad answers against their risk; the diagonal is perfect calibration.
+    """Draw the share of bad answers against their risk, by set and by form; the diagonal is perfect calibration.
 
     Raises:
         TouchstoneError: the plotting library is not installed.
@@ -112,21 +172,24 @@ def draw_reliability(rows: Sequence[MeasuredRow], scored: Sequence[Scored], file
         from matplotlib.figure import Figure
     except ImportError as error:
         raise TouchstoneError("--plot needs matplotlib; install it with `pip install matplotlib`") from error
-    figure = Figure(figsize=(5, 5))
-    axes = figure.subplots()
-    axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
-    for name in dict.fromkeys(row.row.set for row in rows):
-        known = [
-            (each.score, row.row.label)
-            for row, each in zip(rows, scored, strict=True)
-            if row.row.set == name and each.score is not None
-        ]
-        distance, bins = calibration_error([score for score, _ in known], [label for _, label in known])
-        axes.plot(
-            [mean for mean, _, _ in bins], [share for _, share, _ in bins], "o-", label=f"{name} ({distance:.3f})"
-        )
-    axes.set(xlabel="hallucination risk", ylabel="share of answers with unsupported content", xlim=(0, 1), ylim=(0, 1))
-    axes.legend(title="set (calibration error)")
+    figure = Figure(figsize=(10, 5))
+    by_set, by_form = figure.subplots(1, 2, sharey=True)
+    sets = {
+        name: [place for place, row in enumerate(rows) if row.row.set == name]
+        for name in dict.fromkeys(row.row.set for row in rows)
+    }
+    for axes, title, groups in ((by_set, "set", sets), (by_form, "form of the answer", rows_by_form(rows))):
+        axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+        for name, places in groups.items():
+            known = [(score, rows[place].row.label) for place in places if (score := scored[place].score) is not None]
+            if not known:
+                continue
+            distance, bins = calibration_error([score for score, _ in known], [label for _, label in known])
+            means, shares = [mean for mean, _, _ in bins], [share for _, share, _ in bins]
+            axes.plot(means, shares, "o-", markersize=3, linewidth=1, label=f"{name} ({distance:.3f})")
+        axes.set(xlabel="hallucination risk", xlim=(0, 1), ylim=(0, 1))
+        axes.legend(title=f"{title} (calibration error)", fontsize="x-small")
+    by_set.set(ylabel="share of answers with unsupported content")
     figure.savefig(file, dpi=120, bbox_inches="tight")
 
 
