@@ -1,5 +1,6 @@
 """Define every evaluation threshold with its source; the settings use these models."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from schemas.answers import SourceType
 from schemas.quality import SignalType
+from workers.evaluation.risk_mapping import RiskMapping, read_risk_mapping
 from workers.evaluation.text.pattern_packs import PatternPack, compile_pattern
 
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
@@ -53,6 +55,22 @@ class GroundingThresholds(Thresholds):
         description="JSON file with the combination of verifier and rules; required for every verifier except builtin.",
     )
 
+    risk_mapping: Path | None = Field(
+        default=None,
+        description="File of `touchstone calibrate labels`: maps the risk to that of your own answers, and sets "
+        "risk_medium and risk_high where these are not set.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bands_of_the_mapping(cls, values: Any) -> Any:
+        """Take the bands that were fitted with the mapping, unless the settings have their own."""
+        if not isinstance(values, Mapping) or values.get("risk_mapping") is None:
+            return values
+        fitted = read_risk_mapping(Path(values["risk_mapping"]))
+        bands = {"risk_medium": fitted.risk_medium, "risk_high": fitted.risk_high}
+        return {name: value for name, value in bands.items() if value is not None} | dict(values)
+
     @model_validator(mode="after")
     def _bands_are_in_order(self) -> Self:
         if self.risk_medium > self.risk_high:
@@ -60,7 +78,17 @@ class GroundingThresholds(Thresholds):
                 f"risk_medium {self.risk_medium} is above risk_high {self.risk_high}, so no risk would be medium; set"
                 " risk_medium to at most risk_high"
             )
+        _ = self.mapping  # An unusable file ends the start of the worker, not its first evaluation.
         return self
+
+    @cached_property
+    def mapping(self) -> RiskMapping | None:
+        """Return the mapping of the risk, read once; ``None`` without one.
+
+        Raises:
+            ValueError: the file cannot be used.
+        """
+        return None if self.risk_mapping is None else read_risk_mapping(self.risk_mapping)
 
     @property
     def has_verifier(self) -> bool:

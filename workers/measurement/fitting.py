@@ -7,6 +7,7 @@ not used to fit the trees.
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -123,12 +124,52 @@ def fit_calibration(rows: Sequence[MeasuredRow], words: dict[str, Any], version:
         UnreadableSet: the rows, or those of four fifths of their sources, are all of one class.
     """
     rows = [row for row in rows if len(row.features)]
-    splits = folds([row.row.source for row in rows])
+    fits = fit_folds(rows, words, version)
+    document = _document(_trees(rows), words, version)
+    document["claim"]["cut"] = fits[0].document["claim"]["cut"]
+    document["answer"] |= fits[0].document["answer"]
+    return document
+
+
+@dataclass(frozen=True, slots=True)
+class FoldFit:
+    """Hold a calibration that was fitted without a fifth of the sources.
+
+    Attributes:
+        document: the calibration; cut, weights and threshold of an answer are those of all folds together.
+        sources: the sources that its trees were fitted without.
+    """
+
+    document: dict[str, Any]
+    sources: frozenset[str]
+
+
+def fit_folds(rows: Sequence[MeasuredRow], words: dict[str, Any], version: str, *others: str) -> list[FoldFit]:
+    """Fit the trees without each fifth of the sources; fit cut, weights and threshold on the predictions for these.
+
+    Args:
+        rows: labelled answers with claims, with spans at least in part.
+        words: weights of words, with which the rows were measured.
+        version: name of the calibrations.
+        others: further sources that are divided with those of the rows.
+
+    Raises:
+        UnreadableSet: see :func:`fit_calibration`.
+    """
+    sources = [row.row.source for row in rows]
+    everything = [*sources, *others]
+    splits = [([index for index in train if index < len(rows)], test) for train, test in folds(everything)]
     _refuse_one_class(rows, [train for train, _ in splits])
-    blind = [_document(_trees([rows[index] for index in train]), words, version) for train, _ in splits]
+    fits = [
+        FoldFit(
+            _document(_trees([rows[index] for index in train]), words, version), frozenset(everything[i] for i in test)
+        )
+        for train, test in splits
+    ]
+    tests = [[index for index in test if index < len(rows)] for _, test in splits]
     odds: list[Floats] = [np.zeros(0)] * len(rows)
-    for document, (_, test) in zip(blind, splits, strict=True):
-        calibration = GroundingCalibration(document)
+    for fit, test in zip(fits, tests, strict=True):
+        calibration = GroundingCalibration(fit.document)
         for index in test:
             odds[index] = calibration.log_odds(rows[index].features)
     spanned = [index for index, row in enumerate(rows) if row.marked is not None]
@@ -136,16 +177,16 @@ def fit_calibration(rows: Sequence[MeasuredRow], words: dict[str, Any], version:
     cut = round(best_threshold(np.concatenate([odds[index] for index in spanned]), labels), 4)
     answer = fit_answer(rows, odds, cut)
     risks = np.zeros(len(rows))
-    document = _document(_trees(rows), words, version)
-    for fitted in (*blind, document):
-        fitted["claim"]["cut"] = cut
-        fitted["answer"] |= answer
-    for fitted, (_, test) in zip(blind, splits, strict=True):
-        calibration = GroundingCalibration(fitted)
+    for fit, test in zip(fits, tests, strict=True):
+        fit.document["claim"]["cut"] = cut
+        fit.document["answer"] |= answer
+        calibration = GroundingCalibration(fit.document)
         for index in test:
             risks[index] = _risk(rows[index], calibration)
-    document["answer"]["threshold"] = fit_threshold(rows, risks)
-    return document
+    threshold = fit_threshold(rows, risks)
+    for fit in fits:
+        fit.document["answer"]["threshold"] = threshold
+    return fits
 
 
 def folds(sources: Sequence[str], count: int = FOLDS) -> list[tuple[list[int], list[int]]]:

@@ -48,9 +48,15 @@ class Scored:
     findings: GroundingFindings | None = None
 
 
-def touchstone(rows: Sequence[MeasuredRow], calibration: GroundingCalibration) -> list[Scored]:
-    """Score answers with the pipeline and a calibration."""
-    return [_judged(row, calibration) for row in rows]
+DEFAULTS = GroundingThresholds()
+"""The thresholds of published figures, whatever the settings say."""
+
+
+def touchstone(
+    rows: Sequence[MeasuredRow], calibration: GroundingCalibration, thresholds: GroundingThresholds = DEFAULTS
+) -> list[Scored]:
+    """Score answers with the pipeline, a calibration and thresholds."""
+    return [_judged(row, calibration, thresholds) for row in rows]
 
 
 def verified(
@@ -59,6 +65,7 @@ def verified(
     combination: VerifierCombination,
     verify: Verify,
     tick: Callable[[], None],
+    thresholds: GroundingThresholds = DEFAULTS,
 ) -> list[Scored]:
     """Score answers with a verifier for the claims that the rules leave open; its time counts.
 
@@ -68,13 +75,14 @@ def verified(
         combination: combination of verifier and rules.
         verify: the verifier.
         tick: called after each row.
+        thresholds: thresholds of the evaluation.
     """
     scored = []
     for row in rows:
         started = time.process_time()
         weighed = score_with_rules(row.prepared, calibration, combination)
         verdicts = dict(zip(weighed.questions, verify(weighed.questions), strict=True))
-        findings = combine_with_verifier(weighed, GroundingThresholds(), verdicts, combination)
+        findings = combine_with_verifier(weighed, thresholds, verdicts, combination)
         scored.append(_scored(row, findings, combination.threshold, time.process_time() - started))
         tick()
     return scored
@@ -174,9 +182,9 @@ def _seed_verified(row: MeasuredRow, vectors: Vectors, contexts: Sequence[NDArra
     return verified / len(claims)
 
 
-def _judged(row: MeasuredRow, calibration: GroundingCalibration) -> Scored:
+def _judged(row: MeasuredRow, calibration: GroundingCalibration, thresholds: GroundingThresholds = DEFAULTS) -> Scored:
     started = time.process_time()
-    findings = evaluate_grounding(row.prepared, GroundingThresholds(), calibration)
+    findings = evaluate_grounding(row.prepared, thresholds, calibration)
     return _scored(row, findings, calibration.threshold, time.process_time() - started)
 
 

@@ -108,7 +108,9 @@ def pipeline_version(settings: Settings) -> str:
 def version_parts(settings: Settings) -> dict[str, str]:
     """Return the parts of the fingerprint by name; two versions differ in the parts that differ."""
     judged = {
-        "grounding": settings.grounding.model_dump(mode="json", exclude={"verifier", "verifier_combination"}),
+        "grounding": settings.grounding.model_dump(
+            mode="json", exclude={"verifier", "verifier_combination", "risk_mapping"}
+        ),
         "quality": settings.quality.model_dump(mode="json", exclude={"packs"})
         | {"packs": [f"{pack.name}@{_pack_digest(pack)}" for pack in settings.quality.packs]},
         "gate": settings.gate.model_dump(mode="json"),
@@ -130,6 +132,7 @@ def version_parts(settings: Settings) -> dict[str, str]:
         "model": f"{settings.inference.model}@{_model_digest(settings.inference.model)[:12]}",
         **_precision(settings.inference.precision),
         **_verifier(settings.grounding),
+        **_risk_mapping(settings.grounding),
         **{f"pack.{language}": _pack_digest(pack) for language, pack in LANGUAGES.items()},
         **{f"pack.{pack.name}": _pack_digest(pack) for pack in ALWAYS},
         **{f"library.{name}": version(name) for name in LIBRARIES},
@@ -182,6 +185,12 @@ def _precision(precision: str) -> dict[str, str]:
         return {}
     rules = digest_of_code(map(_source, QUANTISING))
     return {"precision": f"{precision}@{rules[:12]}"} | {f"library.{name}": _library(name) for name in QUANTISERS}
+
+
+def _risk_mapping(thresholds: GroundingThresholds) -> dict[str, str]:
+    # Omit a missing mapping to keep existing fingerprints; its path differs between machines.
+    mapping = thresholds.mapping
+    return {} if mapping is None else {"risk_mapping": digest_of_bytes(repr(mapping).encode())[:12]}
 
 
 def _verifier(thresholds: GroundingThresholds) -> dict[str, str]:

@@ -79,6 +79,42 @@ async def test_what_reviewers_say_is_measured_by_the_evaluation(
     assert (figures["answers"], figures["set"]) == (12, "out")
 
 
+async def test_the_export_of_reviewers_labels_calibrates_the_risk(
+    settings: Settings, addresses: Addresses, tmp_path: Path
+) -> None:
+    """The reviewers of these answers approve most of what the risk doubts."""
+    client = await connect(settings.clickhouse, addresses.clickhouse)
+    await make_tables(client, settings.clickhouse.database)
+    store = AnalyticsStore(client, settings.clickhouse.database)
+    requests = []
+    for number in range(60):
+        context = f"Node {number} needs {number + 2} GiB of memory."
+        said = ["Sailors adore marble ballrooms.", f"Node {number} needs {number + 2} GiB.", "Memory use is monitored."]
+        changes = {"answer": said[number % 3], "claims": [], "query": f"How much memory does node {number} need?"}
+        changes |= {"contexts": [{"number": 1, "chunk_id": "c1", "content": context}]}
+        requests.append(review_request(number, **changes))
+    await store_requests(store, requests)
+    for number, request in enumerate(requests):
+        span = Span(start=0, end=len(request.answer))
+        verdicts = [] if number % 3 else [ClaimVerdict(claim_id="c", verdict="unsupported", span=span)]
+        await store_decision(store, request, action="approve" if number % 3 else "reject", claim_verdicts=verdicts)
+    try:
+        exported = touchstone(["export", "labels", "reviewed.jsonl.gz", "--json"], settings, addresses, tmp_path)
+        assert json.loads(exported.stdout)["written"] == 60, exported.stderr[-2_000:]
+    finally:
+        await client.command(f"DROP DATABASE {settings.clickhouse.database}")
+        await client.close()
+    command = ["calibrate", "labels", "--data", "reviewed.jsonl.gz", "--out", "risk.json"]
+    fitted = touchstone([*command, "--json"], settings, addresses, tmp_path)
+    assert fitted.returncode == 0, fitted.stderr[-2_000:]
+    figures = json.loads(fitted.stdout)
+    assert (figures["answers"], figures["bad"], figures["written"]) == (60, 20, True)
+    assert figures["calibration_error"][1] < figures["calibration_error"][0]
+    shown = touchstone(command, settings, addresses, tmp_path)
+    assert f"TOUCHSTONE_GROUNDING__RISK_MAPPING={tmp_path / 'risk.json'}" in shown.stdout
+    assert {"sets": ["reviewed"]}.items() <= json.loads((tmp_path / "risk.json").read_text("utf-8")).items()
+
+
 async def test_a_correction_is_a_preference_pair(settings: Settings, addresses: Addresses, tmp_path: Path) -> None:
     client = await connect(settings.clickhouse, addresses.clickhouse)
     await make_tables(client, settings.clickhouse.database)

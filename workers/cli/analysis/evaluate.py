@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
+from workers.cli.analysis.calibrate_labels import labels
 from workers.cli.analysis.eval_quality import quality
 from workers.cli.output import console, errors, print_json, read_settings, require_writable
 from workers.errors import TouchstoneError
@@ -52,6 +53,7 @@ class Method(StrEnum):
 
 
 app.command("quality")(quality)
+calibrate.command("labels")(labels)
 
 
 @app.command("grounding")

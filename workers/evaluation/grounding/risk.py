@@ -111,6 +111,8 @@ def assess(measures: Measures, content_risk: float | None, thresholds: Grounding
         score = 1.0 - (1.0 - score) * (1.0 - NOTHING_VERIFIED)
     # A score of exactly the bound of a band must not miss it by the rounding error of a product.
     score = round(score, 6)
+    if thresholds.mapping is not None:
+        score = round(thresholds.mapping(score), 6)
     if measures.unchecked or measures.unknown_figures:
         # The worst claim decides, however many others are supported.
         score = max(score, thresholds.risk_medium)
