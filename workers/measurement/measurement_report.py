@@ -14,6 +14,9 @@ from workers.measurement.classification_metrics import auroc, balanced_accuracy,
 from workers.measurement.measured_answers import MeasuredRow
 from workers.measurement.risk_methods import Scored
 
+FEWEST_DRAWN = 5
+"""Number of answers from which a bin is drawn; the share of bad ones among fewer says little."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figures:
@@ -172,7 +175,7 @@ def draw_reliability(rows: Sequence[MeasuredRow], scored: Sequence[Scored], file
         from matplotlib.figure import Figure
     except ImportError as error:
         raise TouchstoneError("--plot needs matplotlib; install it with `pip install matplotlib`") from error
-    figure = Figure(figsize=(10, 5))
+    figure = Figure(figsize=(11, 6))
     by_set, by_form = figure.subplots(1, 2, sharey=True)
     sets = {
         name: [place for place, row in enumerate(rows) if row.row.set == name]
@@ -185,10 +188,11 @@ def draw_reliability(rows: Sequence[MeasuredRow], scored: Sequence[Scored], file
             if not known:
                 continue
             distance, bins = calibration_error([score for score, _ in known], [label for _, label in known])
-            means, shares = [mean for mean, _, _ in bins], [share for _, share, _ in bins]
+            drawn = [(mean, share) for mean, share, count in bins if count >= FEWEST_DRAWN]
+            means, shares = [mean for mean, _ in drawn], [share for _, share in drawn]
             axes.plot(means, shares, "o-", markersize=3, linewidth=1, label=f"{name} ({distance:.3f})")
         axes.set(xlabel="hallucination risk", xlim=(0, 1), ylim=(0, 1))
-        axes.legend(title=f"{title} (calibration error)", fontsize="x-small")
+        axes.legend(title=f"{title} (calibration error)", fontsize="x-small", title_fontsize="small", loc="upper left")
     by_set.set(ylabel="share of answers with unsupported content")
     figure.savefig(file, dpi=120, bbox_inches="tight")
 
