@@ -58,5 +58,5 @@ class ErasedAnswers:
                     async with asyncio.timeout(MOST_SECONDS):
                         self._register = await self._read()
                 except (ErasuresUnreadable, TimeoutError) as error:
-                    log.warning("erasures_unread", error=str(error) or "timeout")
+                    log.warning("erasure_reading_failed", error=str(error) or "timeout")
             return self._register
