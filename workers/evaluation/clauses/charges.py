@@ -9,6 +9,7 @@ MAX_TEXT = 300
 """Longest statement and question that is read, code points."""
 
 _PRICE = r"(?:[$€£¥]\s?\d|\d[\d.,]*\s?(?:[$€£¥]|(?:euros?|dollars?|pounds?|francs?|yen|cents?|eur|usd|gbp|chf)\b))"
+_PAYER = "(?:customer|buyer|client|guest|tenant|traveller|user|purchaser|recipient|sender|passenger|patient)s?"
 _FREE = re.compile(
     r"(?<![-\w])(?:free(?! (?:to|from|time|range|will)\b)(?!-)|complimentary|gratis|inclusive|included|(?<=price )includes|(?<=rate )includes|(?<=fare )includes"
     r"|(?:at )?no (?:extra |additional |further )?(?:charge|cost|fee)s?|without (?:extra |additional |any )?(?:charge|cost))\b",
@@ -20,6 +21,7 @@ _NOT_FREE = re.compile(
 )
 _CHARGED = re.compile(
     rf"{_PRICE}|\b(?:costs? extra|extra|surcharge|supplement|for (?:a|an extra|an additional) (?:fee|charge)|fees? appl(?:y|ies)|payable"
+    rf"|(?:costs?|fees?|charges?|postage)\b[^.;]{{0,40}}? (?:borne|paid|covered|met) by the {_PAYER}|at (?:the )?{_PAYER}['’]s? (?:own )?expense|at your (?:own )?expense"
     r"|(?:is|are) (?:added|charged|billed|invoiced)|(?:be|is|are) (?:hired|rented)|sold separately|charged separately)\b",
     re.IGNORECASE,
 )

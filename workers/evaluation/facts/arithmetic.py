@@ -36,6 +36,8 @@ COUNT = "count"
 """Kind of all numbers without a unit; they can be added."""
 HOUR = 3600.0
 """Seconds."""
+ROUNDED = 0.15
+"""Relative difference up to which a duration is a rounded one: "two days" for 42 hours, not for 36."""
 CALENDAR = 0.02
 """Relative difference of amounts in months and days that are the same, since months differ in length."""
 _DAYS = {"time": 1 / 86400.0, "month": 365.25 / 12}
@@ -59,8 +61,13 @@ def same_quantity(first: Quantity, second: Quantity) -> bool:
     tolerance = ABOUT if first.approximate or second.approximate else EXACT
     # "0.8 h" for 47 minutes and "3.2M" for 3,241,000 are rounded; 47 and 48 minutes differ.
     is_rounded = first.step != second.step
+    coarsest = ROUNDED if first.dimension in ("time", "month") else inf
     return any(
-        (is_rounded and abs(one - two) <= max(_precision(one, first.step), _precision(two, second.step)))
+        (
+            is_rounded
+            and abs(one - two) <= max(_precision(one, first.step), _precision(two, second.step))
+            and abs(one - two) <= coarsest * max(abs(one), abs(two))
+        )
         or _close(one, two, tolerance)
         for one in first.values
         for two in second.values

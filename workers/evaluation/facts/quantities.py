@@ -20,12 +20,12 @@ from workers.evaluation.facts.numbers.parts import (
 )
 from workers.evaluation.facts.numbers.quantity import Quantity as Quantity
 from workers.evaluation.facts.time_spans import spans_between as spans_between
-from workers.evaluation.facts.units import NUMBER_WORDS, SCALES, UNITS
+from workers.evaluation.facts.units import SCALES, UNITS
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of
 
 _DOZEN = re.compile(r"(?<![\w.,])(\d{1,4}) dozen\b", re.IGNORECASE)
-_NUMBER_AND_HALF = PrefilteredPattern(rf"\b({NUMBER_NAME}) and a half (?=[^\W\d_])", re.IGNORECASE)
+_NUMBER_AND_HALF = PrefilteredPattern(rf"\b(one|{NUMBER_NAME}) and a half (?=[^\W\d_])", re.IGNORECASE)
 _DECADE = re.compile(r"(?<!\w)(?:1[5-9]|20)?\d0['’]?s\b")
 _SHARED_SCALE = re.compile(
     r"(?<![\w.,])(?P<cur>(?:US\$|USD|EUR|GBP|[$€£]) ?)?(?P<one>\d{1,6}(?:[.,]\d{1,3})?) (?P<to>to|and|bis|à|a) (?P=cur)?"
@@ -54,7 +54,7 @@ def read_quantities(text: str) -> list[Quantity]:
 
 def undated_quantities(text: str) -> list[Quantity]:
     """Read the numbers of a text from which ``read_periods`` and ``read_dates`` have removed periods and dates."""
-    text = _NUMBER_AND_HALF.sub(lambda match: f"{NUMBER_WORDS[key_of(match[1])] + 0.5:g} ", text)
+    text = _NUMBER_AND_HALF.sub(lambda match: f"{cardinal(match[1]) + 0.5:g} ", text)
     if _HOUR_WORD.search(text):
         text = _HOURS_AND_MINUTES.sub(_in_digits, text)
     if not _DIGIT.search(text):

@@ -49,7 +49,9 @@ from workers.evaluation.contradictions.time_sides import says_same_side
 from workers.evaluation.grounding.evidence import EvidenceUnit
 from workers.evaluation.relations.comparison import answer_by_relation, relation_mismatch
 from workers.evaluation.relations.contraries import contrary_mismatch
+from workers.evaluation.relations.exclusive_acts import is_act_of_others
 from workers.evaluation.relations.parties import is_party_right
+from workers.evaluation.relations.refused_acts import is_act_refused
 from workers.evaluation.text.language import FUNCTION_WORDS, known_language
 from workers.evaluation.text.local_words import LOCAL_LANGUAGES, content_words
 
@@ -114,6 +116,8 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
     """
     if is_of_other_case(claim.plain, [unit.text for unit in units]):
         return ClauseFindings(("subject",))
+    if _is_refused(claim, units):
+        return ClauseFindings(("negation",))
     if is_covered or claim.asked:
         near = _chosen(claim, units, has_borders=True)
         related = _compare_contraries(claim, near) or _compare_relations(claim, near)
@@ -138,6 +142,20 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         return replace(found, mismatches=mismatches)
     is_short = claim.reply != claim.plain or bool(claim.question)
     return ClauseFindings(mismatches, found.is_confirmed or (is_short and not mismatches), keeps_values=True)
+
+
+def _is_refused(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool:
+    """Return true if the evidence refuses what an English claim permits, also in a sentence without its words."""
+    reply = claim.reply or claim.plain
+    if claim.language != "en" or not units:
+        return False
+    sentences = list(_passages(units, range(len(units))))
+    says = consents(claim.asked, reply) if claim.asked else None
+    if says is False:
+        return False
+    stated = reply if says is None else without_opening(reply)
+    topic = claim.asked or claim.antecedent
+    return is_act_refused(stated, topic, sentences) or is_act_of_others(stated, sentences)
 
 
 def _opens_otherwise(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool:
