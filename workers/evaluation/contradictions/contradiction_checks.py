@@ -30,7 +30,7 @@ from workers.evaluation.contradictions.denials import (
 from workers.evaluation.contradictions.lexical_contradictions import denies_share, opposites, same_matter
 from workers.evaluation.contradictions.needless import are_both_needless
 from workers.evaluation.contradictions.roles import reordered, swapped
-from workers.evaluation.contradictions.row_mismatch import own_row
+from workers.evaluation.contradictions.row_mismatch import is_cell_named, own_row
 from workers.evaluation.contradictions.rule_limits import has_other_limit, keeps_limit
 from workers.evaluation.contradictions.time_sides import says_same_side
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
@@ -93,7 +93,10 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     found: list[Mismatch] = []
     wrong = wrong_change(claim, evidence) or wrong_share(claim) or is_course_wrong(claim, [evidence, *other_evidence])
     wrong = wrong or has_other_limit(claim, own, theirs, others)
-    if wrong or (number_mismatch(own, theirs, others) and not keeps_limit(claim, own, theirs)):
+    is_stated = bool(own.quantities) and is_cell_named(claim, [evidence, *other_evidence])
+    if wrong or (
+        number_mismatch(own, theirs, others, is_derivable=not is_stated) and not keeps_limit(claim, own, theirs)
+    ):
         found.append("number")
     if date_mismatch(own, theirs, others):
         found.append("date")
@@ -146,8 +149,17 @@ def _same_words(one: str, two: str) -> bool:
     return WORD.findall(one.lower()) == WORD.findall(two.lower())
 
 
-def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details] = ()) -> bool:
-    """Return true if a number of the claim differs from every number of its kind in the evidence."""
+def number_mismatch(
+    claim: Details, evidence: Details, others: Sequence[Details] = (), *, is_derivable: bool = True
+) -> bool:
+    """Return true if a number of the claim differs from every number of its kind in the evidence.
+
+    Args:
+        claim: the claim.
+        evidence: its best evidence.
+        others: further evidence.
+        is_derivable: whether a number may follow from others by a calculation.
+    """
     if claim.is_endless and not any(other.is_endless for other in (evidence, *others)):
         # "Lifelong" excludes every duration.
         return any(other.dimension in ("time", "month") for other in evidence.quantities)
@@ -174,6 +186,8 @@ def number_mismatch(claim: Details, evidence: Details, others: Sequence[Details]
         in_another_unit = (FAMILIES.get(number.dimension), number.face) in faces
         if not (number.dimension and rivals.measures(number)) and not in_another_unit:
             continue
+        if not is_derivable:
+            return True
         inputs = [*pool[:MAX_INPUTS], *(other for other in distinct[: MAX_INPUTS + 1] if other != number)]
         if not is_derived(number, inputs, only_sums=claim.is_total, is_compared=claim.is_compared):
             return True

@@ -39,6 +39,17 @@ def own_row(claim: str, evidence: str, others: Sequence[str]) -> tuple[str, list
     return anchor, kept
 
 
+def is_cell_named(claim: str, evidence: Sequence[str]) -> bool:
+    """Return true if a claim is cells of a row and the evidence has the title of a figure's column in its own words.
+
+    The figure is then one that the evidence states, and none that a calculation gives.
+    """
+    fields = read_fields(claim) or []
+    titles = [content_words(title) for title, value in fields[1:] if _FIGURE.match(value)]
+    known = frozenset().union(*map(content_words, evidence)) if titles else frozenset()
+    return any(title and title <= known for title in titles)
+
+
 def _keys(text: str) -> tuple[str, ...]:
     return tuple(key for key, _ in read_fields(text) or ())
 

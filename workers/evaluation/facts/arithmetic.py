@@ -34,10 +34,10 @@ MAX_PRICED = 6
 """Most numbers of which sums of products and proportions are tried."""
 COUNT = "count"
 """Kind of all numbers without a unit; they can be added."""
+ROUGH = 0.45
+"""The same for durations of one unit: "one hour" for 40 minutes."""
 HOUR = 3600.0
 """Seconds."""
-ROUNDED = 0.15
-"""Relative difference up to which a duration is a rounded one: "two days" for 42 hours, not for 36."""
 CALENDAR = 0.02
 """Relative difference of amounts in months and days that are the same, since months differ in length."""
 _DAYS = {"time": 1 / 86400.0, "month": 365.25 / 12}
@@ -61,7 +61,7 @@ def same_quantity(first: Quantity, second: Quantity) -> bool:
     tolerance = ABOUT if first.approximate or second.approximate else EXACT
     # "0.8 h" for 47 minutes and "3.2M" for 3,241,000 are rounded; 47 and 48 minutes differ.
     is_rounded = first.step != second.step
-    coarsest = ROUNDED if first.dimension in ("time", "month") else inf
+    coarsest = _coarsest(first, second)
     return any(
         (
             is_rounded
@@ -72,6 +72,17 @@ def same_quantity(first: Quantity, second: Quantity) -> bool:
         for one in first.values
         for two in second.values
     )
+
+
+def _coarsest(first: Quantity, second: Quantity) -> float:
+    """Return the relative difference up to which one number is the other in round figures.
+
+    "Two days" are 44 hours and not 36. "An hour" is said of less exact times, and half a day is none of its own.
+    """
+    if first.dimension not in ("time", "month"):
+        return inf
+    coarse = max(first, second, key=lambda each: each.step)
+    return ABOUT if abs(coarse.face) >= 2 else ROUGH
 
 
 def _precision(value: float, step: float) -> float:

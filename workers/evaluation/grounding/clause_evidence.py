@@ -52,6 +52,7 @@ from workers.evaluation.relations.contraries import contrary_mismatch
 from workers.evaluation.relations.exclusive_acts import is_act_of_others
 from workers.evaluation.relations.parties import is_party_right
 from workers.evaluation.relations.refused_acts import is_act_refused
+from workers.evaluation.relations.table_cells import is_row_right
 from workers.evaluation.text.language import FUNCTION_WORDS, known_language
 from workers.evaluation.text.local_words import LOCAL_LANGUAGES, content_words
 
@@ -96,12 +97,14 @@ class ClauseFindings:
         is_confirmed: whether the evidence says what a short answer makes of its question.
         is_whole: whether that is all that the answer says; else what it says beside is not compared.
         keeps_values: whether the claim keeps to one of two parallel clauses, so that its values are those of its subject.
+        is_decisive: whether mismatches of values contradict the claim, because the evidence has another value instead.
     """
 
     mismatches: tuple[Mismatch, ...] = ()
     is_confirmed: bool = False
     is_whole: bool = False
     keeps_values: bool = False
+    is_decisive: bool = False
 
 
 def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered: bool) -> ClauseFindings:
@@ -118,6 +121,11 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         return ClauseFindings(("subject",))
     if _is_refused(claim, units):
         return ClauseFindings(("negation",))
+    row = is_row_right(claim.reply or claim.plain, [unit.text for unit in units])
+    if row is not None:
+        return (
+            ClauseFindings(is_confirmed=True, is_whole=True) if row else ClauseFindings(("number",), is_decisive=True)
+        )
     if is_covered or claim.asked:
         near = _chosen(claim, units, has_borders=True)
         related = _compare_contraries(claim, near) or _compare_relations(claim, near)

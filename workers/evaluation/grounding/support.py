@@ -389,6 +389,7 @@ def _measure(
         best,
         misplaced
         or ranked is False
+        or clauses.is_decisive
         or bool(DECISIVE.intersection(clauses.mismatches))
         or (
             bool(compared)

@@ -17,9 +17,7 @@ MAX_TEXT = 300
 """Longest claim, question and sentence that are read, code points."""
 
 _NOT_ALLOWED = r"(?:(?:\w+ly )?(?:forbidden|prohibited|banned|barred)|not (?:\w+ly )?(?:permitted|allowed)|(?:is|are)n['’]t (?:permitted|allowed))"
-_MODAL = (
-    r"(?:(?:must|may|can|shall|should)(?: not| never)|cannot|can['’]t|(?:must|should)n['’]t|(?:is|are) (?:never|not) to)"
-)
+_MODAL = r"(?:(?:must|may|can|shall|should)(?: not| never)|cannot|can['’]t|(?:must|should)n['’]t|(?:is|are) (?:never|not) to)"
 _REFUSES = re.compile(rf"\b(?:{_MODAL}|{_NOT_ALLOWED}|do not|don['’]t|never|no)\b", re.IGNORECASE)
 """Words without which a sentence refuses nothing."""
 _BANS: tuple[re.Pattern[str], ...] = tuple(

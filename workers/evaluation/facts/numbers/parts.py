@@ -30,7 +30,7 @@ _ODD_SHARE = PrefilteredPattern(
 _AND_A_HALF = PrefilteredPattern(r"\b(?:(an?|one|\d{1,4}) )([^\W\d_]{1,12}) and a half\b", re.IGNORECASE)
 _HALF_A = PrefilteredPattern(r"\bhalf an? ([^\W\d_]{1,12})\b", re.IGNORECASE)
 _ONE_UNIT = PrefilteredPattern(
-    r"\b(?:lasts?|lasted|takes?|took|after|within|for|in|is|of|every|expires? after) (?:an?|one) ([^\W\d_]{1,12})\b|^(?:an?|one) ([^\W\d_]{1,12}) of\b",
+    r"\b(?:lasts?|lasted|takes?|took|after|within|for|in|is|of|at|every|expires? after) (?:an?|one) ([^\W\d_]{1,12})\b|^(?:an?|one) ([^\W\d_]{1,12}) of\b",
     re.IGNORECASE,
 )
 _COMPOUND = re.compile(
