@@ -29,6 +29,8 @@ NATURAL = read_cases(CASES_FILE.with_name("natural_cases.jsonl"))
 """Answers in a language model's own words, each beside one with a single mistake, by authors who had seen nothing."""
 CONTRARY = read_cases(CASES_FILE.with_name("contrary_cases.jsonl"))
 """Claims with all words of their sources that take an excluded side, another party, month or noun."""
+REFUSALS = read_cases(CASES_FILE.with_name("refusal_cases.jsonl"))
+"""Acts that the source refuses in other words, durations in other units, and cells of tables with three columns."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,
@@ -40,6 +42,7 @@ EVERYTHING = (
     *PLAIN_TOOLS,
     *NATURAL,
     *CONTRARY,
+    *REFUSALS,
 )
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))

@@ -35,7 +35,7 @@ MAX_PRICED = 6
 COUNT = "count"
 """Kind of all numbers without a unit; they can be added."""
 ROUGH = 0.45
-"""The same for durations of one unit: "one hour" for 40 minutes."""
+"""Relative difference up to which one unit of time stands for a duration: "one hour" for 40 minutes."""
 HOUR = 3600.0
 """Seconds."""
 CALENDAR = 0.02
@@ -77,9 +77,9 @@ def same_quantity(first: Quantity, second: Quantity) -> bool:
 def _coarsest(first: Quantity, second: Quantity) -> float:
     """Return the relative difference up to which one number is the other in round figures.
 
-    "Two days" are 44 hours and not 36. "An hour" is said of less exact times, and half a day is none of its own.
+    "Two days" are 44 hours and not 36, but 36 are "less than two days". "An hour" is said of less exact times, but half a day is not a day.
     """
-    if first.dimension not in ("time", "month"):
+    if first.dimension not in ("time", "month") or first.bound or second.bound:
         return inf
     coarse = max(first, second, key=lambda each: each.step)
     return ABOUT if abs(coarse.face) >= 2 else ROUGH
