@@ -213,7 +213,7 @@ def _read(text: str, before: str) -> Iterator[_Ban]:
         if act:
             verb, rest = _words(act[0]), _words(" ".join(act[1:])) - _UNTOLD
             covers = _words(text) | (_words(before) if pronoun else frozenset())
-            parts = (verb, who, rest, *(_words(each) - _UNTOLD for each in adjuncts))
+            parts = [verb, who, rest, *(_words(each) - _UNTOLD for each in adjuncts)]
             yield _Ban(tuple(part for part in parts if part), covers)
         return
     for pattern in _BANNED_NOUN:
