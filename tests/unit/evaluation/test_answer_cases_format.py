@@ -31,6 +31,8 @@ CONTRARY = read_cases(CASES_FILE.with_name("contrary_cases.jsonl"))
 """Claims with all words of their sources that take an excluded side, another party, month or noun."""
 REFUSALS = read_cases(CASES_FILE.with_name("refusal_cases.jsonl"))
 """Acts that the source refuses in other words, durations in other units, and cells of tables with three columns."""
+OVERLOOKED = read_cases(CASES_FILE.with_name("overlooked_cases.jsonl"))
+"""Answers against another sentence of their source, and right ones that were flagged: calculations, follow-ups, forms."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,
@@ -43,6 +45,7 @@ EVERYTHING = (
     *NATURAL,
     *CONTRARY,
     *REFUSALS,
+    *OVERLOOKED,
 )
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
@@ -93,7 +96,7 @@ def test_cases_with_earlier_turns_come_in_pairs_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "cases", [FURTHER_TOOLS, FURTHER_IN_LANGUAGES, FURTHER_CONVERSATIONS, PLAIN_IN_LANGUAGES, CONTRARY]
+    "cases", [FURTHER_TOOLS, FURTHER_IN_LANGUAGES, FURTHER_CONVERSATIONS, PLAIN_IN_LANGUAGES, CONTRARY, OVERLOOKED]
 )
 def test_about_half_of_the_further_cases_are_held_out(cases: list[AnswerCase]) -> None:
     assert len(cases) >= 100

@@ -102,6 +102,7 @@ class ExtractedClaim:
         asked: the question, for the statement that answers it: the first one; empty for others.
         reply: that statement as the answer has it, before it is resolved against the question.
         language: language of the answer, ISO 639-1.
+        worked: its figures that calculations of the answer bear out (``written_calculations``).
     """
 
     start: int
@@ -117,6 +118,7 @@ class ExtractedClaim:
     asked: str = ""
     reply: str = ""
     language: str = "en"
+    worked: frozenset[float] = frozenset()
 
     @property
     def needs_grounding(self) -> bool:

@@ -32,14 +32,26 @@ def _of_age(match: re.Match[str]) -> str | None:
 
 def _unsuitable(match: re.Match[str]) -> str:
     """Return what cannot be done: "not suitable for freezing" is "cannot freeze it"."""
-    verb = match["verb"] + ("e" if re.search(r"(?:[zvcsg]|[aeiou]k|at|is|ur)$", match["verb"]) else "")
+    verb = _infinitive(match["verb"])
     return f"You cannot {verb} {match['before'].lower()}. You should not {verb} {match['before'].lower()}"
+
+
+def _barred(match: re.Match[str]) -> str:
+    """Return what must not be done: "are prohibited from opening it" is "must not open it"."""
+    return f"{match['before']} must not {_infinitive(match['verb'])}{match['rest']}"
+
+
+def _infinitive(stem: str) -> str:
+    """Return the verb of a form with "-ing", without which it is given."""
+    return stem + ("e" if re.search(r"(?:[zvcsg]|[aeiou]k|at|is|ur)$", stem) else "")
 
 
 _ROWS: tuple[tuple[PrefilteredPattern, _Rewrite], ...] = tuple(
     (PrefilteredPattern(pattern, re.IGNORECASE), rewrite)
     for pattern, rewrite in (
         (r"^(?P<before>.*?)\b(?:both )?(?:with (?:and|or) without|without (?:and|or) with)\s(?P<after>.+)$", r"\g<before>with \g<after>. \g<before>without \g<after>"),
+        (r"\bit is (?:\w+ly )?(?:forbidden|prohibited|not (?:allowed|permitted)) to (?P<act>.+)$", r"You must not \g<act>. Nobody may \g<act>"),
+        (r"^(?P<before>.+?)\s(?:is|are) (?:\w+ly )?(?:forbidden|prohibited|barred|banned) from (?P<verb>\w{2,12})ing\b(?P<rest>.*)$", _barred),
         (r"^(?P<before>.*?)\blacks?\s(?P<after>.+)$", r"\g<before>does not have \g<after>"),
         (r"^(?P<before>.*?)\b(?:is|are) missing (?P<after>an?\s.+)$", r"\g<before>does not have \g<after>"),
         (r"^(?P<before>.*?)\bcomes? without (?P<after>.+)$", r"\g<before>does not have \g<after>"),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workers.evaluation.clauses.clause_reader import Clause, Modality
-from workers.evaluation.contradictions.antonyms import POLES
+from workers.evaluation.contradictions.antonyms import are_sides
 from workers.evaluation.text.words import stem, word_set
 
 _SYNONYM_ROWS = """
@@ -127,8 +127,7 @@ def are_related(one: str, two: str) -> bool:
 
 def are_opposite(one: str, two: str) -> bool:
     """Return true if two words exclude each other: "open" and "close"."""
-    theirs = dict(POLES.get(two, ()))
-    return one != two and any(theirs.get(row) == -side for row, side in POLES.get(one, ()))
+    return one != two and are_sides(one, two)
 
 
 def permission(clause: Clause) -> Iterator[Clause]:

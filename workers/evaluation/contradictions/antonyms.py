@@ -354,6 +354,12 @@ SHARES = {word: level for level, words in _SHARE_ROWS for word in words.split()}
 """Level of a quantifier by word."""
 
 
+def are_sides(one: str, two: str) -> bool:
+    """Return true if two words are the two sides of a row: "open" and "closed"."""
+    theirs = dict(POLES.get(two, ()))
+    return any(theirs.get(row) == -side for row, side in POLES.get(one, ()))
+
+
 def without_privative(word: str) -> str | None:
     """Return the word that a prefix denies ("calibrated" for "uncalibrated"); ``None`` without such a prefix.
 

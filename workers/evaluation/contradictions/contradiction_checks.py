@@ -36,8 +36,9 @@ from workers.evaluation.contradictions.time_sides import says_same_side
 from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
 from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
 from workers.evaluation.facts.quantities import spans_between
-from workers.evaluation.facts.text_details import MAX_LENGTH, WORD, Details, periods_of, read_details
+from workers.evaluation.facts.text_details import CONDITION, MAX_LENGTH, WORD, Details, periods_of, read_details
 from workers.evaluation.facts.units import FAMILIES, FRACTIONS, MONTHS, NUMBER_WORDS, SCALES, UNITS, WEEKDAYS
+from workers.evaluation.facts.written_calculations import is_miscalculated
 from workers.evaluation.text.words import stem, word_set
 
 NAME_OVERLAP = 0.7
@@ -92,7 +93,7 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     others = [read_details(text) for text in other_evidence]
     found: list[Mismatch] = []
     wrong = wrong_change(claim, evidence) or wrong_share(claim) or is_course_wrong(claim, [evidence, *other_evidence])
-    wrong = wrong or has_other_limit(claim, own, theirs, others)
+    wrong = wrong or has_other_limit(claim, own, theirs, others) or is_miscalculated(claim)
     is_stated = bool(own.quantities) and is_cell_named(claim, [evidence, *other_evidence])
     if wrong or (
         number_mismatch(own, theirs, others, is_derivable=not is_stated) and not keeps_limit(claim, own, theirs)
@@ -275,6 +276,8 @@ def _denies(denying: Details, affirming: Details) -> bool:
     affirmed = [words for words, denied in affirming.clauses if not denied and not words & _SOFT_NEGATIONS]
     for words, governed in denying.clauses:
         for others in affirmed if governed else ():
+            if CONDITION in others and CONDITION not in words:
+                continue  # "if you pull it" does not say that one pulls it
             if not governed & others or _has_privative(others, words | affirming.words):
                 continue
             common = len(words & others)

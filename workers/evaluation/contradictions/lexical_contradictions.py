@@ -48,6 +48,20 @@ _FREE = re.compile(
     r"|no need to|(?:needs?|needed|requires?|required) no)\b",
     re.IGNORECASE,
 )
+_FORBIDDEN_TO = PrefilteredPattern(
+    r"(?<!\bnot )\b(?:strictly |expressly )?(?:forbidden|prohibited|banned|barred) (?:to|from)\b", re.IGNORECASE
+)
+"""Words that deny the act behind them: "forbidden to publish"."""
+_KEPT_FROM = PrefilteredPattern(
+    r"\b(?:keep|keeps|kept|keeping|prevents?|prevented|preventing|stops?|stopped|blocks?|deters?|hinders?) ((?:[\w'’-]+ ){1,5}?)from (?=\w+ing\b)",
+    re.IGNORECASE,
+)
+"""Words that deny of a thing what it is kept from: "keep the birds from nesting"."""
+_LEFT_ALONE = PrefilteredPattern(
+    r"\b(?:let|lets|letting|allow|allows|allowed|allowing|leave|leaves|leaving)\b", re.IGNORECASE
+)
+_AT_REST = word_set("sit sits sitting sat stand stands standing stood")
+"""Verbs that mean one thing of what is left alone: "let the dough sit" and "allow it to stand"."""
 _ONE_OF = PrefilteredPattern(
     r"\b(?:only |just )?(?:one|two|three|some|part) of (?:the|its|our|their)\b|\bonly some\b", re.IGNORECASE
 )
@@ -119,7 +133,7 @@ def read_statements(text: str) -> tuple[Statement, ...]:
     """Split a text into clauses; a clause of one word belongs to the previous clause."""
     if (fields := read_fields(text)) is not None:
         return tuple(islice(_field_statements(text, fields), MAX_STATEMENTS))
-    text = _FREE.sub(" optional ", text)
+    text = _KEPT_FROM.sub(r"\1not ", _FORBIDDEN_TO.sub(" not ", _FREE.sub(" optional ", text)))
     parts: list[str] = []
     for part in _CLAUSE.split(text):
         if parts and (len(_content(part)) < 2 or len(_content(parts[-1])) < 2):
@@ -279,6 +293,7 @@ def _statement(text: str) -> Statement:
     written = [match[0] for match in _WORD.finditer(text)]
     tokens = [token.lower() for token in written]
     denied = _denied(tokens)
+    is_left_alone = bool(_LEFT_ALONE.search(text))
     poles: dict[Row, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
     for index, word in enumerate(tokens):
         sign = -1 if index in denied else 1
@@ -293,6 +308,8 @@ def _statement(text: str) -> Statement:
         if index and written[index].istitle():
             continue  # the "New" of "New York" has no opposite
         if word == "after" and index and tokens[index - 1] in _NAMED:
+            continue
+        if word in _AT_REST and is_left_alone:
             continue
         if word not in ("on", "off") or (index and tokens[index - 1] in PARTICLE_VERBS):
             for row, side in POLES.get(word, ()):

@@ -39,7 +39,7 @@ _CAUSE = re.compile(r"^(?:why(?:\s+(?:not|so|is\s+that|that))?|how\s+(?:so|come)
 _SAID = re.compile(r"^(?:(?:yes|no|sure|certainly|correct|right)\b[\s,.!:–—-]*)+", re.IGNORECASE)
 _COURTESIES = word_set("thanks thank hello hi hey ok okay great cool perfect nice bye please sorry yes no")
 _OPEN = word_set("what which who whom whose where when why how")
-_WEIGHTS = {"preposition": 2.0, "form": 2.0, "head": 3.0}
+_WEIGHTS = {"preposition": 2.0, "form": 2.0, "head": 3.0, "alike": 0.25}
 
 
 def is_follow_up(doc: "Doc") -> bool:
@@ -192,8 +192,14 @@ def _likeness(told: "Doc", phrase: "Span", other: "Span") -> float:
         value -= 1.5
     if phrase.root.lemma_.lower() == other.root.lemma_.lower() and phrase.root.pos_ in ("NOUN", "PROPN"):
         value += _WEIGHTS["head"]
+    if phrase.root.tag_ == other.root.tag_ and _is_determined(phrase) == _is_determined(other):
+        value += _WEIGHTS["alike"]  # "children" takes the place of "adults" rather than of "the boat trip"
     # Of equals the last phrase: circumstances stand at the end.
     return value + other.start / (100.0 * len(other.doc))
+
+
+def _is_determined(span: "Span") -> bool:
+    return bool(span[0].pos_ in ("DET", "PRON"))
 
 
 def _place(phrase: "Span", other: "Span") -> tuple[int, int, str]:

@@ -26,6 +26,10 @@ MAX_INPUTS = 8
 """Maximum number of inputs of a derivation; chance matches grow with its square."""
 DEGREES = frozenset(("degree", "celsius", "fahrenheit"))
 """Dimensions of temperature."""
+CENT = "cent"
+"""Dimension of an amount in cents, in whole units of a currency that the text does not name."""
+WITH_CENTS = frozenset(("usd", "eur", "gbp", "chf"))
+"""Currencies of which an amount in cents may be."""
 NOUN = "noun:"
 """Beginning of the dimension of a number with a noun: "25 students"."""
 LEAST_BARE = 100
@@ -91,8 +95,12 @@ def _precision(value: float, step: float) -> float:
 
 
 def same_dimension(one: str, two: str) -> bool:
-    """Return true if two dimensions are equal; plain degrees match Celsius and Fahrenheit."""
-    return one == two or (one in DEGREES and two in DEGREES and "degree" in (one, two))
+    """Return true if two dimensions are equal; plain degrees match Celsius and Fahrenheit, cents any currency with cents."""
+    return (
+        one == two
+        or (one in DEGREES and two in DEGREES and "degree" in (one, two))
+        or (CENT in (one, two) and bool(WITH_CENTS & {one, two}))
+    )
 
 
 def satisfies(value: Quantity, bound: Quantity) -> bool:
@@ -129,10 +137,11 @@ def derive(number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = Fa
     Returns:
         The calculation whose result is the smallest within the tolerance; ``None`` if there is none.
     """
-    for place, other in enumerate(inputs[:MAX_INPUTS]):
+    inputs = _in_currency(inputs[:MAX_INPUTS], number)
+    for place, other in enumerate(inputs):
         if _is_same_rate(number, other):
             return Derivation("ratio", (place,))
-    results = _results(tuple(inputs[:MAX_INPUTS]), number.dimension, number.is_unit, only_sums)
+    results = _results(tuple(inputs), number.dimension, number.is_unit, only_sums)
     tolerance = DERIVED * 4 if number.approximate else DERIVED
     for target in number.values:
         if abs(target) < 10 and not only_sums:
@@ -144,6 +153,13 @@ def derive(number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = Fa
                 return results[position][1]
             position += 1
     return None
+
+
+def _in_currency(inputs: Sequence[Quantity], number: Quantity) -> Sequence[Quantity]:
+    """Return the inputs with amounts in cents as amounts of the currency of a number."""
+    if number.dimension not in WITH_CENTS or not any(each.dimension == CENT for each in inputs):
+        return inputs
+    return [replace(each, dimension=number.dimension) if each.dimension == CENT else each for each in inputs]
 
 
 def _is_same_rate(number: Quantity, other: Quantity) -> bool:
@@ -172,7 +188,7 @@ def is_derived(
     """
     if derive(number, inputs, only_sums=only_sums) is not None:
         return True
-    few = list(dict.fromkeys(inputs))
+    few = _in_currency(list(dict.fromkeys(inputs)), number)
     if len(few) > MAX_PRICED:
         return False
     if (
@@ -403,6 +419,10 @@ def _alike(dimension: str) -> tuple[str, ...]:
     """Return the dimensions that are the same as one (``same_dimension``)."""
     if dimension == "degree":
         return tuple(DEGREES)
+    if dimension == CENT:
+        return (CENT, *WITH_CENTS)
+    if dimension in WITH_CENTS:
+        return (dimension, CENT)
     return (dimension, "degree") if dimension in DEGREES else (dimension,)
 
 

@@ -39,7 +39,7 @@ _RATES = {
 }
 _UNIT_STEMS = frozenset(map(stem, (*UNITS, *SCALES)))
 _THOUSANDS = frozenset(("000", "t", "tsd", "teur", "thousands"))
-_MONEY = frozenset(("usd", "eur", "gbp", "jpy", "pound"))
+_MONEY = frozenset(("usd", "eur", "gbp", "jpy", "pound", "cent"))
 Unit = tuple[str, float]
 """Dimension and factor to its base unit."""
 

@@ -25,7 +25,7 @@ from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of
 
 _DOZEN = re.compile(r"(?<![\w.,])(\d{1,4}) dozen\b", re.IGNORECASE)
-_NUMBER_AND_HALF = PrefilteredPattern(rf"\b(one|{NUMBER_NAME}) and a half (?=[^\W\d_])", re.IGNORECASE)
+_NUMBER_AND_HALF = PrefilteredPattern(rf"\b(one|{NUMBER_NAME}) and (?:a )?half (?=[^\W\d_])", re.IGNORECASE)
 _DECADE = re.compile(r"(?<!\w)(?:1[5-9]|20)?\d0['’]?s\b")
 _SHARED_SCALE = re.compile(
     r"(?<![\w.,])(?P<cur>(?:US\$|USD|EUR|GBP|[$€£]) ?)?(?P<one>\d{1,6}(?:[.,]\d{1,3})?) (?P<to>to|and|bis|à|a) (?P=cur)?"

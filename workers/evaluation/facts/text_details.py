@@ -30,9 +30,9 @@ _PART_HYPHEN = re.compile(r"(?<=[a-z])-(?=\d)")
 _ACRONYM = re.compile(r" [A-Z]{2}|[A-Z]\b(?!\.)| [A-Z]\b(?!\.)")
 _HYPHENATED = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _NEGATION = re.compile(
-    r"\b(?:not(?! (?:only|all|every|necessarily|just|always|until)\b)|no(?! (?:more|less|fewer|later|earlier|sooner|longer|higher|lower) than|\.)|never|neither|nor|none|nobody|nothing|cannot"
+    r"\b(?:not(?! (?:only|all|every|necessarily|just|always|until)\b)|no(?!-| (?:more|less|fewer|later|earlier|sooner|longer|higher|lower) than|\.| more(?=[.,;]|$))|never|neither|nor|none|nobody|nothing|cannot"
     r"|without(?= (?:an? |the |any )?[a-z]{4,})"
-    r"|\w+n['’]t|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|weder|ne|n['’](?=\w)|jamais|aucune?|não|nunca|nem|niet|geen|ikke|inte|не|нет|ни|никогда|δεν|δε|μην?)\b",
+    r"|\w+n['’]t|(?:keep|keeps|kept|keeping|prevents?|prevented|preventing|stops?|stopped|blocks?|deters?|hinders?)(?: [\w'’-]+){1,5}? from(?= \w+ing\b)|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|weder|ne|n['’](?=\w)|jamais|aucune?|não|nunca|nem|niet|geen|ikke|inte|не|нет|ни|никогда|δεν|δε|μην?)\b",
     re.IGNORECASE,
 )
 _TOTAL = PrefilteredPattern(
@@ -52,8 +52,17 @@ _ENDLESS = PrefilteredPattern(
     r"|lebenslang(?:e[rnms]?)?|unbegrenzt(?:e[rnms]?)?|unbefristet(?:e[rnms]?)?|à vie|illimitée?s?|de por vida|ilimitad[oa]s?|illimitat[oa])\b",
     re.IGNORECASE,
 )
-_PARTLY = re.compile(r"\b(?:few|little|not (?:all|every|necessarily|always))\b", re.IGNORECASE)
-"""Words that neither affirm nor deny: "few prospects" is close to "no prospects"."""
+_PARTLY = re.compile(
+    r"\b(?:few|little|not (?:all|every|necessarily|always)|rather than|tried|tries|trying|try to|attempt\w*|hop(?:ed|ing) to|no-\w+)\b"
+    r"|^\s*(?:and |or )?to (?!the\b|an?\b)",
+    re.IGNORECASE,
+)
+"""Words that neither affirm nor deny: "few prospects" is close to "no prospects", and who tried did not always succeed."""
+_CONDITIONAL = re.compile(
+    r"^\s*(?:and |or |but )?(?:(?:check|see|verify|test|find out|ask) )?(?:if|whether|in case)\b", re.IGNORECASE
+)
+CONDITION = "if"
+"""Word of a clause that states a condition; as a stop word it is no content word."""
 _AUXILIARIES = word_set(
     """
     be been being longer yet any the a an to have has had do does did is are was were will would can could
@@ -221,7 +230,9 @@ def _clauses(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     for clause in _CLAUSE.split(text):
         words = content_words(clause)
         if words:
-            partly = frozenset(("few",)) if _PARTLY.search(clause) else frozenset()
+            partly = frozenset(
+                ("few",) * bool(_PARTLY.search(clause)) + (CONDITION,) * bool(_CONDITIONAL.search(clause))
+            )
             clauses[(words | partly, _governed(clause))] = None
             if len(clauses) == MAX_CLAUSES:
                 break

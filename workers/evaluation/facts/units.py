@@ -27,6 +27,8 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("usd", 1, "$ usd dollar dollars us$ dólar dólares"),
     ("eur", 1, "€ eur euro euros евро"),
     ("gbp", 1, "£ gbp"),
+    ("gbp", 0.01, "pence"),
+    ("cent", 0.01, "¢"),
     ("jpy", 1, "¥ jpy yen 円"),
     ("chf", 1, "chf franken francs franchi"),
     ("pln", 1, "pln zł złoty złotych"),

@@ -42,7 +42,7 @@ from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, ORDINALS, SCALE
 from workers.evaluation.grounding.evidence import EvidenceUnit
 from workers.evaluation.ownership.value_owners import OwnedValues
 from workers.evaluation.text.local_words import LOCAL_LANGUAGES, local_sequence
-from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, parts_of_word, stem, undotted
+from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, parts_of_word, stem, undotted, word_set
 
 FEATURES = (
     "distance",
@@ -73,6 +73,11 @@ AROUND = 15
 
 MOST_PERIODS = 12
 """Largest number of days, months or the like that a claim counts itself."""
+
+WORKED_WORDS = frozenset(
+    stem(word) for word in word_set("plus minus less times makes further spent result results so you")
+)
+"""Stems of further words beside a calculation that an answer writes out."""
 
 NUMERIC = frozenset(
     stem(word)
@@ -224,6 +229,7 @@ def measure_claim(
     weights: WordWeights,
     topic: str = "",
     language: str = "en",
+    worked: frozenset[float] = frozenset(),
 ) -> ClaimMeasures:
     """Measure one claim.
 
@@ -235,6 +241,7 @@ def measure_claim(
         weights: weights of words.
         topic: the question that the claim answers, or an empty text.
         language: language of the claim and its topic.
+        worked: figures that the calculations of the answer bear out.
     """
     details = read_details(plain)
     missing = MissingDetails()
@@ -242,13 +249,13 @@ def measure_claim(
         missing = missing_details(details, index.known, [read_details(index.units[place].text) for place in nearest])
     sequence: Sequence[str] = content_sequence(plain, language)
     unknown = [number for number in dict.fromkeys(details.quantities) if not index.known.numbers.has(number)]
-    is_calculated = bool(nearest) and _is_calculated(plain, details, index, nearest, topic)
+    is_calculated = bool(nearest) and _is_calculated(plain, details, index, nearest, topic, worked)
     if unknown and nearest and has_wrong_change(plain, unknown, index.units[nearest[0]].text):
         is_calculated, missing = False, replace(missing, figures=missing.figures + 1)
     if is_calculated:
         missing = replace(missing, numbers=0, figures=missing.dates)
         counted = (number.dimension.removeprefix("noun:") for number in details.quantities if not number.is_unit)
-        told = CALCULATION_WORDS.union(content_sequence(topic, language), counted)
+        told = CALCULATION_WORDS.union(content_sequence(topic, language), counted, WORKED_WORDS if worked else ())
         sequence = [word for word in sequence if index.has(word) or not (_is_numeric(word) or word in told)]
         best_similarity = max(best_similarity, sum(map(index.has, sequence)) / max(1, len(sequence)))
     elif details.has_figures and not missing.numbers and not missing.dates:
@@ -281,11 +288,18 @@ def measure_claim(
     return ClaimMeasures(np.array(values, dtype=np.float64), record, missing.figures, is_calculated, is_confirmed)
 
 
-def _is_calculated(plain: str, details: Details, index: EvidenceIndex, nearest: Sequence[int], topic: str) -> bool:
+def _is_calculated(
+    plain: str,
+    details: Details,
+    index: EvidenceIndex,
+    nearest: Sequence[int],
+    topic: str,
+    worked: frozenset[float],
+) -> bool:
     """Return true if the figures that no evidence states follow from those that it states.
 
-    They follow by the calculation that the claim names, by another unit or from two dates. Counts are taken as the
-    claim and its question have them.
+    They follow by the calculation that the claim names, by one that the answer writes out, by another unit or from two
+    dates. Counts are taken as the claim and its question have them.
     """
     if not (details.quantities or details.dates):
         return False
@@ -301,6 +315,9 @@ def _is_calculated(plain: str, details: Details, index: EvidenceIndex, nearest: 
     if not (unstated or clock) or any(number.bound for number in unstated):
         return False
     unknown = [number for number in unstated if not known.numbers.has(number) and not known.spans.has(number)]
+    unknown = [number for number in unknown if number.face not in worked]
+    if worked and not unknown:
+        return True
     given = named_figures(plain, topic, unknown, index.around(nearest)) if unknown else frozenset()
     asked = read_details(topic).quantities
     if not given and (not topic or (len(unknown) == len(unstated) and not clock)):

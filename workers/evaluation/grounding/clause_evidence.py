@@ -15,6 +15,7 @@ from workers.evaluation.claims.short_answers import (
     stated_by,
     without_opening,
 )
+from workers.evaluation.clauses.added_items import adds_item
 from workers.evaluation.clauses.charges import answer_by_charge, is_charged_rightly
 from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_mismatches
 from workers.evaluation.clauses.clause_reader import Clause, read_clauses
@@ -23,7 +24,7 @@ from workers.evaluation.clauses.contests import is_contest_right
 from workers.evaluation.clauses.frequencies import is_frequency_right, without_frequency
 from workers.evaluation.clauses.kept_limits import is_limit_kept
 from workers.evaluation.clauses.limits import answer_by_figure, needs_no_more
-from workers.evaluation.clauses.opening_days import answer_by_days
+from workers.evaluation.clauses.opening_days import answer_by_days, is_day_right
 from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.permissions import answer_of
 from workers.evaluation.clauses.placed_answers import is_answer_placed
@@ -128,7 +129,7 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         )
     if is_covered or claim.asked:
         near = _chosen(claim, units, has_borders=True)
-        related = _compare_contraries(claim, near) or _compare_relations(claim, near)
+        related = _compare_contraries(claim, near) or _compare_relations(claim, near, units)
         if related is not None:
             return related
     if claim.language in LOCAL_LANGUAGES and _opens_otherwise(claim, units):
@@ -221,14 +222,20 @@ def _compare_contraries(claim: ExtractedClaim, sentences: Sequence[str]) -> Clau
     return None if mismatch is None else ClauseFindings((mismatch,))
 
 
-def _compare_relations(claim: ExtractedClaim, sentences: Sequence[str]) -> ClauseFindings | None:
-    """Compare orders, changes, references and exceptions; ``None`` if they decide nothing."""
+def _compare_relations(
+    claim: ExtractedClaim, sentences: Sequence[str], units: Sequence[EvidenceUnit]
+) -> ClauseFindings | None:
+    """Compare orders, changes, references, exceptions, days and lists; ``None`` if they decide nothing."""
     reply = claim.reply or claim.plain
     if not sentences or not is_english(" ".join((claim.asked, reply, *sentences))):
         return None
     says = consents(claim.asked, reply) if claim.asked else None
     stated = reply if says is None else without_opening(reply)
     mismatch, is_right = relation_mismatch(stated, claim.asked, sentences)
+    if mismatch is None and is_day_right(stated, sentences) is False:
+        mismatch = "date"
+    if mismatch is None and adds_item(stated, sentences, (unit.words for unit in units)):
+        mismatch = "name"
     if mismatch is not None:
         return ClauseFindings((mismatch,))
     if says is not None:

@@ -15,12 +15,14 @@ from schemas.grounding import MAX_PASSAGE, EarlierStatement, Mismatch
 from schemas.reports import Span
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.claims.clauses import has_verb
 from workers.evaluation.claims.short_answers import resolve_short_answer
 from workers.evaluation.contradictions.contradiction_checks import compare
 from workers.evaluation.facts.text_details import read_details
+from workers.evaluation.facts.units import UNITS
 from workers.evaluation.grounding.evidence import EvidenceUnit, collect_evidence, word_cosines
 from workers.evaluation.text.wording import plain_text
-from workers.evaluation.text.words import content_words
+from workers.evaluation.text.words import content_words, stem
 
 MAX_TURNS = 16
 """Most turns that claims are compared with, the latest ones."""
@@ -69,6 +71,9 @@ _RECALLS = re.compile(
     r"\s+(?:earlier|before|above)|earlier|remember)\b",
     re.IGNORECASE,
 )
+
+
+_UNITS = frozenset(map(stem, UNITS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,12 +212,16 @@ def contradicted_earlier(
         return None
     spend(len(claim.plain) + len(own))
     words = content_words(f"{claim.antecedent} {claim.plain}")
+    named = {word for word in content_words(claim.plain) if word not in _UNITS and not word[0].isdigit()}
+    # A short answer to a follow-up is about what that asks, which it need not name.
+    is_short = not has_verb(claim.reply or claim.plain) or named <= content_words(claim.question)
+    told = f"{claim.question} {claim.plain}" if is_short else claim.plain
     cosines = word_cosines([words], [each.unit.words for each in own])[0]
     for place in sorted(range(len(own)), key=lambda each: (-cosines[each], -each))[:3]:
         other = own[place]
         spend(len(other.unit.text))
         shared = len(words & other.unit.words)
-        if _of_another_case(claim.plain, other.unit.text, content_words(follow_up)):
+        if _of_another_case(told, other.unit.text, content_words(follow_up)):
             continue
         if shared < MIN_COMMON * min(len(words), len(other.unit.words)):
             continue

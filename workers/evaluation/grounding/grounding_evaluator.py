@@ -98,6 +98,7 @@ from workers.evaluation.grounding.tool_evidence import (
 )
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
 from workers.evaluation.grounding.verifier_evidence import VerifierPair, verifier_pairs
+from workers.evaluation.grounding.worked_figures import with_worked_figures
 from workers.evaluation.text.local_words import content_words
 from workers.evaluation.text.segmentation import segment
 from workers.evaluation.text.uncertainty import uncertainty_spans
@@ -168,6 +169,7 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
     tools = read_tools(answer)
     units = collect_evidence(contexts, content_words(answer.answer), claims[0].language if claims else "en")
     units = (*units, *attribute_units(tools, contexts, units)) if tools else units
+    claims = with_worked_figures(claims, [answer.query, *(unit.text for unit in units)])
     return PreparedGrounding(
         tenant=answer.tenant,
         answer_id=answer.answer_id,

@@ -354,7 +354,9 @@ def _measure(
         mismatches = (*mismatches, "comparative")
     if claim.language in LOCAL_LANGUAGES and "date" not in mismatches and has_unknown_day(_stated(claim), texts):
         mismatches = (*mismatches, "date")
-    measures = measure_claim(claim.plain, best, index, top, calibration.words, claim.asked, claim.language)
+    measures = measure_claim(
+        claim.plain, best, index, top, calibration.words, claim.asked, claim.language, claim.worked
+    )
     if measures.is_calculated and not wrong_change(claim.plain, texts[0]):
         mismatches = tuple(each for each in mismatches if each != "number")
     unseen = float(measures.values[FEATURES.index("unseen_share")])

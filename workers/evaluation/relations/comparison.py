@@ -8,11 +8,14 @@ from workers.evaluation.relations.bands import is_in_band
 from workers.evaluation.relations.changed_states import is_state_present
 from workers.evaluation.relations.date_limits import is_side_kept
 from workers.evaluation.relations.duties import is_duty_kept
+from workers.evaluation.relations.ended_offers import is_offer_current
 from workers.evaluation.relations.other_groups import is_group_right
+from workers.evaluation.relations.prohibitions import is_act_permitted
 from workers.evaluation.relations.reference_units import is_reference_kept
 from workers.evaluation.relations.restated_values import is_value_kept
 from workers.evaluation.relations.stated_differences import is_order_stated
 from workers.evaluation.relations.wholes import is_of_whole
+from workers.evaluation.relations.widened_places import is_place_kept
 
 _Rule = Callable[[str, str, Sequence[str]], bool | None]
 _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
@@ -23,6 +26,9 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_in_band, "number"),
     (is_side_kept, "date"),
     (is_duty_kept, "negation"),
+    (is_act_permitted, "negation"),
+    (lambda claim, _, sentences: is_offer_current(claim, sentences), "negation"),
+    (is_place_kept, "quantifier"),
     (lambda claim, _, sentences: is_of_whole(claim, sentences), "number"),
     (lambda claim, _, sentences: is_group_right(claim, sentences), "subject"),
 )

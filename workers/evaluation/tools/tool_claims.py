@@ -20,7 +20,7 @@ from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import MONTHS, UNITS, WEEKDAYS
 from workers.evaluation.text.words import content_words, stem
 from workers.evaluation.tools.computed.operations import is_computed, is_computed_wrongly
-from workers.evaluation.tools.computed.row_counts import is_limit_of_count
+from workers.evaluation.tools.computed.row_counts import counts_rightly, is_limit_of_count
 from workers.evaluation.tools.tool_details import (
     NEGATION,
     is_count_of,
@@ -101,6 +101,8 @@ def check_claim(claim: str, question: str, results: ToolResults) -> ToolFinding 
     if results.has_documents and not (mentions or any(map(results.states, figures)) or any(map(results.dated, dates))):
         return None  # its details are those of a document, or none
     if figures or dates or mentions or has_values(claim, results) or says_none(claim, results):
+        return ToolFinding("supported")
+    if counts_rightly(claim, question, results):
         return ToolFinding("supported")
     if _OWN_PART.match(claim) and not figures:
         return ToolFinding("supported")

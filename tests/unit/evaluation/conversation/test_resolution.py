@@ -28,6 +28,11 @@ SPEAKERS = turns("Who gives the keynotes?", "The keynotes are given by Ms Adeyem
 @pytest.mark.parametrize(
     ("said", "query", "expected"),
     [
+        (
+            turns("What do adults pay for the boat trip?", "Adults pay 14 euros."),
+            "Children?",
+            "What do children pay for the boat trip?",
+        ),
         (DEPOSIT, "And over 90 days?", "What interest do I get on the fixed deposit over 90 days?"),
         (DEPOSIT, "What about over 180 days?", "What interest do I get on the fixed deposit over 180 days?"),
         (
@@ -242,3 +247,21 @@ def test_a_circumstance_takes_the_place_of_no_subject() -> None:
     turns = [Turn(role="user", content="How much is a room with 2 beds?"), Turn(role="assistant", content="EUR 80.")]
     assert resolve_query("And without breakfast?", turns).text == "How much is a room with 2 beds without breakfast?"
     assert resolve_query("And with 3 beds?", turns).text == "How much is a room with 3 beds?"
+
+
+@pytest.mark.parametrize(
+    ("answer", "contradicts"), [("12 euros a day.", False), ("Hiring a car costs 12 euros a day.", True)]
+)
+def test_a_short_answer_to_a_follow_up_contradicts_no_answer_on_another_thing(answer: str, contradicts: bool) -> None:
+    given = GeneratedAnswer(
+        answer_id="hire",
+        query="And a bike?",
+        answer=answer,
+        conversation=turns("How much does it cost to hire a car?", "Hiring a car costs 45 euros a day."),
+        contexts=[
+            ContextChunk(chunk_id="1", content="Hiring a car costs 45 euros a day. A bike costs 12 euros a day.")
+        ],
+        completed_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    found = evaluate_grounding(prepare_grounding(given), GroundingThresholds())
+    assert bool(found.earlier_contradictions) is contradicts

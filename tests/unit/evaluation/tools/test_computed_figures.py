@@ -86,3 +86,22 @@ def test_parts_of_a_count_sums_without_a_word_and_identifiers(result: str, right
     for answer, is_right in ((right, True), (wrong, False)):
         finding = check_claim(answer, "", results)
         assert (finding is None or finding.verdict == "supported") == is_right, answer
+
+
+DEVICES = json.dumps([{"device": f"cam-{n}", "online": n != 2, "open": n == 3, "locked": n < 3} for n in range(1, 5)])
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("One device is offline.", "supported"),
+        ("Three devices are offline.", "unsupported"),
+        ("Three devices are closed.", "supported"),
+        ("Two devices are unlocked.", "supported"),
+        ("Three devices are unlocked.", "unsupported"),
+        ("Three devices are not offline.", "supported"),
+    ],
+)
+def test_rows_of_a_state_are_counted_by_its_opposite_too(claim: str, verdict: str) -> None:
+    finding = check_claim(claim, "How many devices?", ToolResults([DEVICES], [], []))
+    assert finding is not None and finding.verdict == verdict

@@ -40,9 +40,14 @@ _RATIO = PrefilteredPattern(
 _COLON = PrefilteredPattern(r"(?<![\w.,:-])(\d{1,3}):(\d)(?![\w:]|[.,-]\d)")
 _SCALE = PrefilteredPattern(
     r"(?<![\w.,:-])1\s?:\s?(\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3}){1,2}|\d{3,7})(?![\w:]|[.,]\d)"
-    r"|(?i:\b(?:scale|Maßstab|échelle|escala|scala|schaal)(?: \w+)?) 1\s?:\s?(\d{1,2})(?![\w:]|[.,]\d)"
+    r"|(?i:\b(?:scale|Maßstab|échelle|escala|scala|schaal)(?: \w+)?) 1\s?:\s?(\d{1,2})(?![\w:]|[.,\u00a0\u202f ]\d)"
 )
 """A scale of a map, or a dilution: "1:25,000"."""
+_CENTS = PrefilteredPattern(
+    rf"(?<![\w.,]){_NUMBER[:-1]}(?:[.,]\d{{1,2}})?)\s?(?:cents?|centimes?|centesim[oi]|céntimos?|cêntimos?)\b",
+    re.IGNORECASE,
+)
+"""An amount in cents; the word is no unit of its own, since "center" has the same stem."""
 _RANK_NOUNS = (
     "(?:floor|place|edition|round|grade|anniversary|birthday|generation|position|rank|lane|level|stage|attempt|term"
     "|chapter|season|episode|symphony|amendment|president|of (?:January|February|March|April|May|June|July|August|September|October|November|December))"
@@ -66,9 +71,14 @@ def plain_counts(text: str) -> str:
     text = _IN_BRACKETS.sub(r"-\1", text)
     text = _BELOW.sub(r"-\1", text)
     text = _RATIO.sub(lambda match: f"{match['lead']}{cardinal(match[2]):g}{RATIO}{cardinal(match[3]):g}", text)
+    text = _CENTS.sub(lambda match: f"{_in_digits(match[1])} ¢", text)
     text = _SCALE.sub(_scaled, text)
     text = _COLON.sub(rf"\1{RATIO}\2", text)
     return _ORDINAL.sub(_numbered, text)
+
+
+def _in_digits(number: str) -> str:
+    return number if number[0].isdigit() else f"{cardinal(number):g}"
 
 
 def _scaled(match: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ _NUMBER = re.compile(
     r"(?P<num>\d{1,2}(?:,\d{2}){1,4},\d{3}(?:\.\d{1,2})?|(?<![\d.])\.\d{1,15}|\d{1,3}(?:[,.'’\u00a0\u202f]\d{3}){1,6}+(?:[.,]\d{1,15})?|\d{1,15}(?:[.,]\d{1,15})?)(?!\d|[.,]\d)"
     rf"(?:[\s-]?(?P<scale>(?i:{'|'.join(sorted(SCALES, key=len, reverse=True))}))(?![\w]|/[hs]\b)\.?)?"
     r"(?P<letter>(?<=\d)[BTbt](?!\w))?"
-    r"(?P<next>[\s-]{0,2}(?:(?:km|m)/[hs]\b|[^\W\d_]+\$?|[%‰€$£₹°][CF]?))?(?![:\d]\d)"
+    r"(?P<next>[\s-]{0,2}(?:(?:km|m)/[hs]\b|[^\W\d_]+\$?|[%‰€$£₹¢°][CF]?))?(?![:\d]\d)"
 )
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\d-]*[^\W\d_])(?:\w+-){2,6}$")
 """The beginning of an identifier of several parts with a letter, before its last number: "CVE-2026-" of "CVE-2026-1234"."""

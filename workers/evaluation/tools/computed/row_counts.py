@@ -55,6 +55,15 @@ def counts_wrongly(claim: str, question: str, mentions: Sequence[Mention], resul
     )
 
 
+def counts_rightly(claim: str, question: str, results: ToolResults) -> bool:
+    """Return true if a claim counts rows of one state, all of its words are known, and their number is right."""
+    several = [(place, table) for place, table in enumerate(results.tables) if 1 < len(table.rows) <= MAX_ROWS]
+    if len(several) != 1 or _NOT_ALL.search(claim):
+        return False
+    found = list(_counts(claim, question, *several[0]))
+    return bool(found) and all(chosen.is_part and count == len(chosen.rows) for count, chosen in found)
+
+
 def _lists_others(claim: str, question: str, mentions: Sequence[Mention], results: ToolResults) -> bool:
     """Return true if a list behind a colon names a row that what is counted before it does not fit."""
     head, colon, _ = claim.partition(": ")

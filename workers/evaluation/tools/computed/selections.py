@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import ge, gt, le, lt
 
+from workers.evaluation.contradictions.antonyms import are_sides
 from workers.evaluation.facts.dates import read_dates
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
@@ -112,11 +113,12 @@ def _by_value(text: str, table: Table) -> Iterator[tuple[frozenset[int], set[str
                 continue
             name = key_words(path[-1:]) if is_switch else tuple(TOKEN.findall(value.replace("_", " ")))
             found = _place(name, tokens)
-            denied = _place((f"un{name[0]}", *name[1:]), tokens) if is_switch and name else None
+            denied = _opposite_place(name, tokens) if is_switch and name else None
             if (found := found or denied) is not None:
                 start, words = found
                 used |= words
-                left_out = left_out or denied is not None or _LEFT_OUT.search(text[:start]) is not None
+                # "Not offline" is online.
+                left_out = left_out or (denied is not None) != (_LEFT_OUT.search(text[:start]) is not None)
                 chosen |= frozenset(rows)
         if chosen or used:
             is_name = len(values) == len(table.rows) and not left_out
@@ -129,6 +131,19 @@ def _place(name: Sequence[str], tokens: Sequence[tuple[str, int]]) -> tuple[int,
         if all(_is_same(word, tokens[index + step][0]) for step, word in enumerate(name)):
             return tokens[index][1], {word[:PREFIX] for word in name}
     return None
+
+
+def _opposite_place(name: Sequence[str], tokens: Sequence[tuple[str, int]]) -> tuple[int, set[str]] | None:
+    """Return where a text has the opposite of a name and the beginnings of its words: "offline" for ``online``."""
+    for prefix in _PRIVATIVES:
+        if (found := _place((f"{prefix}{name[0]}", *name[1:]), tokens)) is not None:
+            return found
+    if len(name) > 1:
+        return None
+    return next(((start, {token[:PREFIX]}) for token, start in tokens if are_sides(name[0], token)), None)
+
+
+_PRIVATIVES = ("un", "in", "dis", "im", "non")
 
 
 def _is_same(one: str, two: str) -> bool:
