@@ -18,11 +18,13 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 from pydantic import SecretStr
 
 from workers.console.app import create_app
+from workers.console.erased_answers import ErasedAnswers
 from workers.console.http.backpressure import IntakeGate
 from workers.console.http.server import ConsoleServer
 from workers.console.http.tenant_quotas import TenantQuotas
 from workers.console.identity.access_log import AccessLog
 from workers.console.resources import ConsoleResources
+from workers.delivery.followers.erasure_follower import read_erasures
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.local.services import LocalServices
@@ -121,6 +123,7 @@ async def _served(settings: Settings, addresses: Addresses, client: AsyncClient,
         audit=AuditStore(analytics, database),
         citations=CitationStore(analytics, database),
         overview=OverviewStore(analytics, database),
+        erased=ErasedAnswers(lambda: read_erasures(settings, addresses.kafka)),
         producer=producer,
         accesses=accesses,
         intake=IntakeGate(settings.gateways.in_flight_bytes),
