@@ -564,7 +564,6 @@ def _measures(
         unknown_figures=sum(bool(support.unknown_figures) for support in supports),
         failed_tools=tuple(each.name for each in hidden),
         unread=unread,
-        comparisons=len(checked) * len(prepared.units) if prepared.tools is None else 0,
     )
 
 

@@ -37,13 +37,6 @@ ISSUE_WEIGHTS: dict[IssueType, float] = {
 }
 """Weight of issues that add to the risk of the content; other issues are already part of it."""
 
-CERTAIN_COMPARISONS = 80
-"""Number of comparisons of a claim with a piece of evidence up to which a contradiction has its full weight.
-
-Each comparison can find a false contradiction. On RAGTruth's answers over texts, with 160 comparisons at the median,
-contradicted answers are hardly worse than others; in short cases nearly all contradictions are right.
-"""
-
 NOTHING_VERIFIED = 0.5
 """Additional weight if no claim is supported."""
 
@@ -77,8 +70,6 @@ class Measures:
         failed_tools: names of tools that failed or found nothing, where the answer does not say so and has claims without
             support.
         unread: claims of which only exact details were compared; they are not among those that need grounding.
-        comparisons: number of claims times pieces of evidence, over texts and records; 0 for results of tools, which are
-            compared by calculation.
     """
 
     uncertainty: int
@@ -92,7 +83,6 @@ class Measures:
     unknown_figures: int = 0
     failed_tools: tuple[str, ...] = ()
     unread: int = 0
-    comparisons: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +104,7 @@ def assess(measures: Measures, content_risk: float | None, thresholds: Grounding
         thresholds: thresholds of issues and bands.
     """
     issues = find_issues(measures, thresholds)
-    score = risk_score(content_risk or 0.0, issues, measures.comparisons)
+    score = risk_score(content_risk or 0.0, issues)
     if measures.facts_verified == 0.0:
         # Without any supported claim the answer is worse than its worst claims, which determine the risk of the
         # content.
@@ -123,7 +113,7 @@ def assess(measures: Measures, content_risk: float | None, thresholds: Grounding
     score = round(score, 6)
     if thresholds.mapping is not None:
         score = round(thresholds.mapping(score), 6)
-    if measures.unchecked or measures.unknown_figures or measures.contradicted:
+    if measures.unchecked or measures.unknown_figures:
         # The worst claim decides, however many others are supported.
         score = max(score, thresholds.risk_medium)
     return Risk(score, risk_level(score, thresholds), issues, [SUGGESTIONS[issue.type] for issue in issues])
@@ -175,20 +165,11 @@ def find_issues(measures: Measures, thresholds: GroundingThresholds) -> list[Gro
     return issues
 
 
-def risk_score(content_risk: float, issues: Sequence[GroundingIssue], comparisons: int) -> float:
-    """Compute the risk in 0..1; an additional issue never lowers it.
-
-    Args:
-        content_risk: probability that something is unsupported.
-        issues: issues of the answer.
-        comparisons: number of comparisons that could have found a false contradiction.
-    """
+def risk_score(content_risk: float, issues: Sequence[GroundingIssue]) -> float:
+    """Compute the risk in 0..1; an additional issue never lowers it."""
     safe = 1.0 - content_risk
     for issue in issues:
-        weight = ISSUE_WEIGHTS.get(issue.type, 0.0)
-        if issue.type == "contradicted_facts":
-            weight *= CERTAIN_COMPARISONS / max(CERTAIN_COMPARISONS, comparisons)
-        safe *= 1.0 - weight
+        safe *= 1.0 - ISSUE_WEIGHTS.get(issue.type, 0.0)
     return 1.0 - safe
 
 
