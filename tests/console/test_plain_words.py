@@ -73,12 +73,13 @@ def test_a_long_turn_ends_with_a_word() -> None:
 def test_a_phone_is_told_of_no_key_and_a_long_turn_is_cut_between_words(
     browser: Browser, console: ConsoleThread, window: dict[str, int]
 ) -> None:
+    is_phone = window["width"] < 900
     words = [f"word{number}" for number in range(MAX_TURN)]
     first = risky(0, "plain-words").model_copy(update={"session_id": "s-plain"})
     earlier = first.model_copy(update={"answer_id": "earlier", "answer": " ".join(words)})
     later = first.model_copy(update={"answer_id": "later", "completed_at": datetime.now(UTC)})
     console.store([earlier, later])
-    with logged_in(browser, console, "plain", viewport=window) as (page, _):
+    with logged_in(browser, console, "plain", viewport=window, is_mobile=is_phone, has_touch=is_phone) as (page, _):
         page.goto(f"/review/{fact_id('plain-words', 'later', 'review')}")
         *shown, end = page.locator(".turns p:not(.question):not(.small)").first.inner_text().split()[:-1]
         assert end == "…"

@@ -26,7 +26,7 @@ def review_of(answer: EnrichedAnswer) -> str:
 def described(page: Page, action: str) -> str:
     """Return the description of a button, which screen readers read after its name."""
     button = page.locator(f'.decide [data-action="{action}"]')
-    return page.locator(f"#{button.get_attribute('aria-describedby')}").inner_text()
+    return " ".join(page.locator(f"#{button.get_attribute('aria-describedby')}").inner_text().split())
 
 
 @needs_browser

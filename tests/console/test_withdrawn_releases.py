@@ -78,7 +78,7 @@ def test_a_release_without_a_person_can_be_withdrawn(console: ConsoleThread, val
         rows = auditor.get("/api/audit/decisions", params={"tenant": TENANT, "answer_id": name}).json()["items"]
         assert {(row["ruling"], row["state"]) for row in rows} >= {("withdrawal", "withdrawn")}
         (automatic,) = [row for row in rows if row["ruling"] == "automatic"]
-        assert "until the withdrawal of" in automatic["outcome"]
+        assert "until the withdrawal took effect on" in automatic["outcome"]
         assert automatic["ended_at"]
         page = client.get(f"/answers/{name}", headers=PAGE).text
         assert "Withdrawn on" in page

@@ -117,7 +117,7 @@ async def test_insights_are_about_rated_answers_alone(analytics: AnalyticsStore,
 
 async def test_the_overview_takes_no_missing_score_for_a_score(analytics: AnalyticsStore, settings: Settings) -> None:
     store = OverviewStore(analytics, settings.clickhouse.database)
-    counts = {"answers", "rewarded"}
+    counts = {"answers", "rewarded", "without_risk"}
     await plant(analytics)
     before = await store.overview([], SINCE, UNTIL, {})
     await add_missing(analytics)

@@ -84,7 +84,8 @@ async def _run(settings: Settings, addresses: Addresses) -> int:
         stack.push_async_callback(health.stop)
         running = await stack.enter_async_context(served_console(settings, addresses))
         console.print(f"metrics on http://{settings.http.host}:{port}/metrics", highlight=False)
-        console.print(f"ready: console on {running.link}", highlight=False, soft_wrap=True)
+        # With configured tokens this is the address that clients use.
+        console.print(f"ready: console on {running.link.removesuffix('/login')}", highlight=False, soft_wrap=True)
         stopped = asyncio.ensure_future(stop.wait())
         failed = asyncio.ensure_future(running.wait_failed())
         await asyncio.wait([stopped, failed], return_when=asyncio.FIRST_COMPLETED)
