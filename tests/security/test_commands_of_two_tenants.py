@@ -27,11 +27,12 @@ HERE = {"explain", "export labels", "insights"}
 OF_NO_TENANT = {
     "runs promote", "runs delete", "dlq show", "dlq export", "dlq requeue", "archive write", "archive restore", "archive erase",
     "archive list", "topics create", "topics check", "topics acls", "topics list", "migrate", "dlq list", "doctor", "rebuild",
-    "runs demote", "runs list", "versions", "services", "worker", "console", "up",
+    "runs demote", "runs list", "versions", "services", "worker", "console", "up", "backup write", "backup drill",
+    "backup restore",
 }  # fmt: skip
-"""Commands of operators about runs, dead letters, archives, topics and processes, which hold records of all tenants."""
+"""Commands of operators about runs, dead letters, archives, backups, topics and processes, which hold records of all tenants."""
 OF_FILES = {
-    "adapt", "best", "calibrate grounding", "eval grounding", "eval quality", "golden add", "golden check", "ingest",
+    "adapt", "best", "calibrate grounding", "calibrate labels", "eval grounding", "eval quality", "golden add", "golden check", "ingest",
     "schemas export", "settings", "bench", "chaos", "demo", "plan",
 }  # fmt: skip
 """Commands that show only what their caller gave them."""

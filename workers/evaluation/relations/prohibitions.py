@@ -53,7 +53,7 @@ class _Ban:
     """Hold what a sentence forbids.
 
     Attributes:
-        who: words of those to whom it is forbidden, or of what is not to be treated so; empty if nobody is named.
+        who: words of those to whom it is forbidden, or of what is not to be treated so; empty if it is forbidden to all.
         act: words of the act.
         is_of_others: whether it is forbidden to others than those named before.
         is_pronoun: whether a pronoun stands for those.
