@@ -329,14 +329,17 @@ def _for_count(count: Quantity, operands: Sequence[Operand], amounts: Sequence[A
 
 def _by_rule_of_three(count: Quantity, operands: Sequence[Operand], amounts: Sequence[Amount]) -> Iterator[float]:
     """Yield amounts for a count where their sentence gives them for another one: 27 euros for twelve bottles."""
+    bases: dict[str, list[Quantity]] = {}
+    for other in operands:
+        if other.quantity != count and _is_alike(count, other.quantity):
+            bases.setdefault(other.text, []).append(other.quantity)
     for operand, value in amounts:
         per = operand.quantity.per
         if per and per[0] == count.dimension:
             yield value * count.values[0] / per[1]
             continue
-        for other in operands:
-            base = other.quantity
-            if other.text == operand.text and base != operand.quantity and base != count and _is_alike(count, base):
+        for base in bases.get(operand.text, ()):
+            if base != operand.quantity:
                 yield from (value * count.values[0] / base.values[0],) if base.values[0] else ()
 
 
