@@ -38,7 +38,7 @@ def turns(console: ConsoleThread) -> list[str]:
 
 
 def test_answers_without_a_risk_are_found(console: ConsoleThread) -> None:
-    tenant = "searching-risks"
+    tenant = "risks-searched"
     unread = turn(0, tenant).model_copy(update={"contexts": []})
     heavy = turn(1, tenant).model_copy(update={"answer": "The pump weighs 9 kg [1]."})
     console.store([unread, heavy, turn(2, tenant)])
