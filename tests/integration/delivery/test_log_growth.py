@@ -14,8 +14,9 @@ from workers.delivery.consumption.log_growth import LogGrowth
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 
-PROMPT_SECONDS = 2.0
+PROMPT_SECONDS = 60.0
 """More than a look takes on a busy machine, and far less than the time after which a read is repeated in any case."""
+IDLE_LOOKS = 15
 
 
 @pytest.fixture
@@ -74,10 +75,26 @@ async def test_the_first_and_every_later_record_of_each_partition_ends_the_wait(
 async def test_an_idle_consumer_asks_the_broker_once(
     consumer: AIOKafkaConsumer, growth: LogGrowth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    sent = looks = 0
+    fetch, request = consumer._client.send, growth._request
+
+    def looked() -> bytes:
+        nonlocal looks
+        looks += 1
+        return request()
+
+    async def looks_made(count: int) -> None:
+        end = looks + count
+        async with asyncio.timeout(PROMPT_SECONDS):
+            while looks < end:
+                await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(growth, "_request", looked)
+    async with asyncio.timeout(PROMPT_SECONDS):
+        while not consumer.assignment() or not consumer.assignment() <= growth._states.keys():
+            await asyncio.sleep(0.01)
+    await looks_made(2)  # the first look at a partition counts as growth
     await waits(growth)
-    await asyncio.sleep(0.5)  # the first looks at new partitions count as growth
-    sent = 0
-    fetch = consumer._client.send
 
     async def counted(*request: object, **options: object) -> object:
         nonlocal sent
@@ -85,7 +102,7 @@ async def test_an_idle_consumer_asks_the_broker_once(
         return await fetch(*request, **options)
 
     monkeypatch.setattr(consumer._client, "send", counted)
-    await asyncio.sleep(1.5)
+    await looks_made(IDLE_LOOKS)
     assert sent == 0
 
 

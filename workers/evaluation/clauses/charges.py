@@ -35,6 +35,8 @@ _LIMITED = re.compile(
     re.IGNORECASE,
 )
 """Words of a condition, under which a question without the same words is not answered."""
+_BY_PAYER = re.compile(rf"\bby (?:the |each |every )?{_PAYER}\b", re.IGNORECASE)
+"""Who pays is no condition: "payable by guests"."""
 _INCLUDING = re.compile(r"^.*\binclude\s", re.IGNORECASE)
 _PIECE = re.compile(r";\s|,?\s(?:but|while|whereas|and)\s|,\s")
 _POLAR = re.compile(r"\W*(?:is|are|was|were|do|does|did|can|could|will|would|must|have|has)\s", re.IGNORECASE)
@@ -82,7 +84,10 @@ def _agrees(statement: str, sentences: Sequence[str]) -> bool | None:
         pieces = [piece for piece in _PIECE.split(sentence[:MAX_TEXT]) if matter <= content_words(piece)]
         for piece in pieces or ([sentence] if matter <= content_words(sentence[:MAX_TEXT]) else []):
             says = _is_free(piece)
-            if says is not None and content_words(" ".join(_LIMITED.findall(sentence))) <= limits | matter:
+            if (
+                says is not None
+                and content_words(" ".join(_LIMITED.findall(_BY_PAYER.sub(" ", sentence)))) <= limits | matter
+            ):
                 found.add(says)
     return found.pop() is is_free if len(found) == 1 else None
 

@@ -25,7 +25,7 @@ EXACT = 1e-6
 CONSTANTS = frozenset((7.0, 12.0, 24.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 3600.0))
 """Numbers of a calculation that need no source: days of a week, months of a year, hours, minutes, per cent."""
 CENTS = 100.0
-"""How many cents or per cent are one."""
+"""Number of cents or per cent that make one."""
 
 _CUE = re.compile(r"=|\d\s?%?\s?(?:[^\W\d_]{1,12}\.?\s)?[+×*÷/·−–-]\s?[(€$£]?\d")
 """A calculation with signs."""

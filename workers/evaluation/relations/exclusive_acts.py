@@ -15,6 +15,7 @@ _RESERVES: tuple[re.Pattern[str], ...] = tuple(
     for pattern in (
         r"^(?P<what>.{2,120}?)\b(?:can|may|must|should|shall|(?:is|are) to) only be (?P<verb>[^\W\d_]{3,20})\b(?P<more>[^.;]{0,60}?)\bby (?P<who>[^.;,]{3,80})",
         r"^(?P<what>.{2,120}?)\b(?:can|may|must|should|shall|(?:is|are) to) be (?P<verb>[^\W\d_]{3,20})\b(?P<more>[^.;]{0,60}?)\b(?:only|exclusively|solely) by (?P<who>[^.;,]{3,80})",
+        r"^(?P<what>.{2,120}?)\b(?:can|may|must|should|shall|(?:is|are) to) be (?P<verb>[^\W\d_]{3,20})\b(?P<more>[^.;]{0,60}?)\bby (?P<who>[^.;,]{3,80}?) (?:only|alone|exclusively)\b",
         r"^(?P<what>.{2,120}?)\b(?:must|has to|have to) be (?P<verb>[^\W\d_]{3,20})\b(?P<more>[^.;]{0,60}?)\bby (?P<who>(?:an? |the )?(?:authori[sz]ed|qualified|certified|licensed|trained|approved)\b[^.;,]{3,80})",
         r"\bonly (?P<who>[^.;,]{3,80}?) (?:can|may|(?:is|are) (?:allowed|permitted|authori[sz]ed|entitled) to) (?P<verb>[^\W\d_]{3,20}) (?P<what>[^.;,]{3,120})(?P<more>)",
     )

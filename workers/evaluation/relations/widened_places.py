@@ -11,13 +11,31 @@ from workers.evaluation.text.words import STOP_WORDS, word_set
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""
 
-_EVERYWHERE = PrefilteredPattern(
-    r"\b(?:everywhere|anywhere|all over (?:the )?\w+|throughout (?:the )?\w+|across (?:all|the (?:whole|entire)) \w+"
+_PLACES = (
+    r"everywhere|anywhere|all over (?:the )?\w+|throughout (?:the )?\w+|across (?:all|the (?:whole|entire)) \w+"
     r"|(?:in|on|at|for|under|to|from|of|within) (?:all|every|any|each|the (?:whole|entire)) (?:of )?(?:the )?(?:\w+)"
-    r"|always|at all times|at any time|any ?time|(?:around|round) the clock|24/7|day and night|(?:all )?(?:the )?year[- ]round|all (?:day|year)(?: long)?"
-    r"|every day|daily|seven days a week)\b",
+)
+_TIMES = (
+    r"always|at all times|at any time|any ?time|(?:around|round) the clock|24/7|day and night|(?:all )?(?:the )?year[- ]round"
+    r"|all (?:day|year)(?: long)?"
+)
+_DAYS = r"every day|daily|seven days a week"
+_EVERYWHERE = PrefilteredPattern(
+    rf"\b(?:(?P<times>{_TIMES})|(?P<days>{_DAYS})|(?P<places>{_PLACES}))\b",
     re.IGNORECASE,
 )
+_DAY = (
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays?|weekends?|working days?|holidays?|spring|summer|autumn|winter|seasons?"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december|months?)"
+)
+_OF_DAYS = re.compile(rf"\b{_DAY}\b", re.IGNORECASE)
+"""Words of a limit to some days or months."""
+_OF_TIMES = re.compile(
+    rf"^(?:until|before|after|during|since|as of)\b|\b{_DAY}\b|\d\s?(?:am|pm|a\.m|p\.m|h\b|o['’]clock|hours?|days?|weeks?|years?|minutes?)|\d[:.]\d\d"
+    r"|\b(?:nights?|mornings?|afternoons?|evenings?|noon|midnight|daytime)\b",
+    re.IGNORECASE,
+)
+"""Words of a limit to some time."""
 _ALL = re.compile(
     r"\b(?:all|every\w*|each|any\w*|always|both|whole|entire|throughout|daily|24/7|round the clock|year-round|no matter|regardless)\b",
     re.IGNORECASE,
@@ -29,7 +47,7 @@ _LIMIT = re.compile(
 )
 _AS_IT_IS = re.compile(
     r"\b(?:at (?:least|most|first|last|once|no)|in (?:addition|general|total|full|particular|order|use|place|advance|case|english|writing|cash|person|time)"
-    r"|on (?:request|demand|foot|time|average)|from \d[\d.,]*|under (?:the )?(?:name|law)|above all)\b",
+    r"|on (?:request|demand|foot|time|average)|under (?:the )?(?:name|law)|above all)\b",
     re.IGNORECASE,
 )
 """Phrases that are no place and no time."""
@@ -63,13 +81,39 @@ def is_place_kept(claim: str, question: str, sentences: Sequence[str]) -> bool |
     near = [text[:MAX_TEXT] for text in sentences if rest and rest <= _words(text)]
     if not near or any(_ALL.search(text) or _EVERYWHERE.search(text) or DENIED.search(text) for text in near):
         return None
-    return False if all(_is_limited(text, rest) for text in near) else None
+    is_of_extent = _OF_TIMES if widened["times"] else _OF_DAYS if widened["days"] else None
+    extent = _words(widened[0])
+    return False if all(_is_limited(text, rest, extent, is_of_extent) for text in near) else None
 
 
-def _is_limited(sentence: str, rest: frozenset[str]) -> bool:
-    """Return true if a sentence names a place or time that the claim does not name."""
+def _is_limited(
+    sentence: str, rest: frozenset[str], extent: frozenset[str], is_of_extent: re.Pattern[str] | None
+) -> bool:
+    """Return true if a sentence sets a limit that the claim does not have.
+
+    Args:
+        sentence: a sentence of the evidence.
+        rest: other words of the claim.
+        extent: words of all places or times: those of "in the building" are no limit of "throughout the building".
+        is_of_extent: finds the words of a limit of time; ``None`` for any place or case.
+    """
     text = _AS_IT_IS.sub(" ", sentence)
-    return any(not _words(match["where"]) <= rest for match in _LIMIT.finditer(text) if _words(match["where"]))
+    for match in _LIMIT.finditer(text):
+        where = _words(match["where"])
+        if where <= rest:
+            continue
+        if is_of_extent is not None:
+            if is_of_extent.search(match[0]):
+                return True
+        elif not match["where"][0].isdigit() and not _begins_with(match["where"], extent):
+            return True
+    return False
+
+
+def _begins_with(where: str, extent: frozenset[str]) -> bool:
+    """Return true if the first content word of a place is one of these."""
+    first = next((word for word in _WORD.findall(where.lower()) if word not in STOP_WORDS), "")
+    return verb_stem(first) in extent
 
 
 def _words(text: str) -> frozenset[str]:

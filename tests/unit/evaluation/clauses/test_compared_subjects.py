@@ -93,6 +93,11 @@ def test_a_plan_that_includes_something_is_not_free() -> None:
     assert is_charged_rightly("Breakfast is included.", ["Breakfast costs 14 euros extra."]) is False
 
 
+def test_those_who_pay_are_no_condition() -> None:
+    assert is_charged_rightly("Parking is free.", ["Parking fees are payable by guests."]) is False
+    assert is_charged_rightly("Parking is free.", ["Parking is free for residents."]) is None
+
+
 @pytest.mark.parametrize(
     ("claim", "question", "evidence", "kept"),
     [

@@ -1,4 +1,4 @@
-"""What the evidence refuses in other words, or reserves to others, is not permitted by a claim."""
+"""Check claims that permit what the evidence refuses in other words, or reserves to others."""
 
 import pytest
 
@@ -63,6 +63,8 @@ def test_another_act_case_or_exception_is_not_refused(claim: str, question: str,
         ("You can have the battery replaced", "The battery can only be replaced by a service partner.", False),
         ("Users can charge the battery", "The battery can only be replaced by a service partner.", False),
         ("Customers can cancel the order", "The order can only be cancelled by the customer.", False),
+        ("Any employee can sign contracts", "Contracts may be signed by the managing directors only.", True),
+        ("Employees can sign contracts", "Contracts may be signed by all employees only.", False),
     ],
 )
 def test_an_act_that_is_reserved_to_others(claim: str, sentence: str, is_wrong: bool) -> None:
