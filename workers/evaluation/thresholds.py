@@ -67,7 +67,10 @@ class GroundingThresholds(Thresholds):
         """Take the bands that were fitted with the mapping, unless the settings have their own."""
         if not isinstance(values, Mapping) or values.get("risk_mapping") is None:
             return values
-        fitted = read_risk_mapping(Path(values["risk_mapping"]))
+        try:
+            fitted = read_risk_mapping(Path(values["risk_mapping"]))
+        except ValueError as error:
+            raise ValueError(f"risk_mapping: {error}") from error
         bands = {"risk_medium": fitted.risk_medium, "risk_high": fitted.risk_high}
         return {name: value for name, value in bands.items() if value is not None} | dict(values)
 
@@ -89,6 +92,14 @@ class GroundingThresholds(Thresholds):
             ValueError: the file cannot be used.
         """
         return None if self.risk_mapping is None else read_risk_mapping(self.risk_mapping)
+
+    def without_mapping(self) -> Self:
+        """Return the thresholds without the mapping of the risk and the bands that it set."""
+        if self.mapping is None:
+            return self
+        bands = {"risk_medium": self.mapping.risk_medium, "risk_high": self.mapping.risk_high}
+        given = self.model_dump(exclude_unset=True, exclude={"risk_mapping"})
+        return type(self)(**{name: value for name, value in given.items() if value != bands.get(name, self)})
 
     @property
     def has_verifier(self) -> bool:

@@ -15,7 +15,7 @@ from workers.measurement.label_calibration import TooFewLabels
 from workers.measurement.labelled_answers import UnreadableSet, read_labelled
 from workers.measurement.measured_answers import answer_of
 from workers.pipeline.local_pipeline import LocalPipeline
-from workers.settings import Settings
+from workers.settings import Settings, load_settings
 
 ROWS = 60
 
@@ -126,9 +126,13 @@ def test_labels_of_reviewers_make_a_mapping_that_the_evaluation_uses(
     assert mapped.risk_score == pytest.approx(read_risk_mapping(out)(plain.risk_score), abs=1e-5)
     assert mapped.risk_score < plain.risk_score
 
-    # A second fit starts from the shipped risk again, whatever the settings name.
+    # A second fit starts from the shipped risk and bands again, whatever the settings name.
+    document = json.loads(out.read_text("utf-8")) | {"risk_medium": 0.2, "risk_high": 0.4}
+    out.write_text(json.dumps(document), encoding="utf-8")
+    load_settings.cache_clear()  # the process has read its settings before
     again = CliRunner().invoke(app, ["calibrate", "labels", "--data", str(data), "--out", str(out), "--json"])
-    assert again.exit_code == 0 and json.loads(again.stdout)["slope"] == figures["slope"]
+    load_settings.cache_clear()
+    assert again.exit_code == 0 and json.loads(again.stdout) == figures
 
 
 def test_labels_that_change_nothing_or_are_too_few_leave_no_file(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def labels(
 
 def _without_mapping(settings: Settings) -> Settings:
     """Return the settings without a mapping of the risk: a second fit starts from the shipped risk, not from the first."""
-    return settings.model_copy(update={"grounding": settings.grounding.model_copy(update={"risk_mapping": None})})
+    return settings.model_copy(update={"grounding": settings.grounding.without_mapping()})
 
 
 def _scored(rows: Sequence[MeasuredRow], settings: Settings) -> list[Scored]:
