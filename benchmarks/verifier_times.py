@@ -13,7 +13,7 @@ from itertools import islice
 from benchmarks.feedback_times import show
 from schemas.answers import GeneratedAnswer
 from workers.evaluation.grounding.grounding_evaluator import prepare_grounding, score_with_rules
-from workers.evaluation.grounding.verifier_evidence import VerifierPair, verifier_pairs
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair, verifier_pairs
 from workers.inference.opening import BUILTIN, open_verifier
 from workers.inference.verifying import VerifierBackend
 from workers.process.paths import examples_directory

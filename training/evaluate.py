@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from training.model import IGNORED, Verifier, encode, predict
 from training.pairs import CLASSES, SUPPORTED, Pair, read_pairs
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.inference.verifying import Int8Verifier
 from workers.measurement.classification_metrics import auroc, balanced_accuracy, f1
 

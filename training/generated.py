@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from training.pairs import CONTRADICTED, SUPPORTED, UNSUPPORTED, RawPair, Spans, digest
 from workers.evaluation.facts.evidence_units import record_values
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.structure.segmentation import segment
 from workers.evaluation.text.words import content_words
 
 FEWEST_WORDS, MOST_WORDS = 7, 40

@@ -21,7 +21,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
 from schemas.answers import ContextChunk
-from workers.evaluation.grounding.evidence import collect_evidence, joined_units
+from workers.evaluation.grounding.sources.evidence import collect_evidence, joined_units
 from workers.evaluation.ownership.value_placement import MEASURES, measure_placement
 from workers.measurement.boosted_trees import export_trees
 

@@ -1,4 +1,4 @@
-"""Select evidence windows for training pairs with the code of ``workers.evaluation.grounding.verifier_evidence``."""
+"""Select evidence windows for training pairs with the code of ``workers.evaluation.grounding.sources.verifier_evidence``."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -6,9 +6,9 @@ from schemas.answers import ContextChunk
 from schemas.base import MAX_SOURCE_LENGTH
 from training.pairs import Pair, RawPair
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
-from workers.evaluation.grounding.evidence import EvidenceUnit, collect_evidence, single_units
 from workers.evaluation.grounding.grounding_evaluator import similarities
-from workers.evaluation.grounding.verifier_evidence import CLAIM, verifier_pairs
+from workers.evaluation.grounding.sources.evidence import EvidenceUnit, collect_evidence, single_units
+from workers.evaluation.grounding.sources.verifier_evidence import CLAIM, verifier_pairs
 from workers.evaluation.text.words import content_words
 
 

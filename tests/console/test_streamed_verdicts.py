@@ -16,7 +16,7 @@ from workers.check.check_models import AnswerToCheck, CheckedAnswer, CheckedPart
 from workers.check.growing_answer import GrowingAnswer, checked_parts
 from workers.decision.stream_stop import StopOn
 from workers.evaluation.grounding import support
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.structure.segmentation import segment
 from workers.settings import CheckSettings, Settings
 
 CASES = [

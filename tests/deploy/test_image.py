@@ -8,7 +8,7 @@ from babel import Locale
 
 from tests.harness.containers import PodmanMissing, build, podman, run
 from tests.unit.deploy.test_deployment import PROJECT
-from workers.evaluation.text.local_forms import SPACED
+from workers.evaluation.text.languages.local_forms import SPACED
 from workers.evaluation.tools.tool_statements import _codes
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(3_600)]
@@ -91,7 +91,7 @@ def test_names_of_the_calendar_and_of_places_are_known_in_every_language_that_is
     code = f"""
 import json
 from workers.evaluation.tools.tool_statements import _codes
-from workers.evaluation.text.local_forms import local_forms
+from workers.evaluation.text.languages.local_forms import local_forms
 print(json.dumps([sorted(_codes()), {{language: local_forms(text, language) for language, text in {texts}.items()}}]))
 """
     done = started(image, "-c", code, program="python")

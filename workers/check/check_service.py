@@ -33,7 +33,7 @@ from workers.errors import (
 )
 from workers.evaluation.grounding.claim_memory import ClaimMemory, remembering
 from workers.evaluation.grounding.grounding_evaluator import Verdicts
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.inference.embedding import EmbeddingService
 from workers.inference.verification import VerificationService
 from workers.observability import metrics

@@ -12,7 +12,7 @@ from workers.check.check_models import CheckedAnswer, CheckedPart, checked_part,
 from workers.check.check_service import ChecksBusy, CheckTimedOut
 from workers.decision.stream_stop import StopOn, stop_reason
 from workers.evaluation.grounding.claim_memory import ClaimMemory
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.structure.segmentation import segment
 
 MAX_CODE_POINTS = 60_000
 """Maximum length of an answer (``schemas.base.AnswerText``)."""

@@ -45,8 +45,8 @@ from workers.decision.mitigation import mitigate
 from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.decision.reader_text.reference_list import entries_of
 from workers.evaluation.citations.resolution import SourceIndex, resolve
-from workers.evaluation.text.markdown import closed
-from workers.evaluation.text.markers import find_markers
+from workers.evaluation.text.structure.markdown import closed
+from workers.evaluation.text.structure.markers import find_markers
 
 Ruling = Literal["final", "late", "vote", "second", "withdrawal"]
 

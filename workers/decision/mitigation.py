@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from schemas.grounding import Claim, ClaimSource, Conflict, EarlierContradiction
 from workers.decision.reader_text.reader_texts import ENGLISH, ReaderTexts, as_note
 from workers.decision.reader_text.reference_list import escape
-from workers.evaluation.text.markdown import closed
+from workers.evaluation.text.structure.markdown import closed
 
 
 def mitigate(text: str, disclaimer: str) -> str:

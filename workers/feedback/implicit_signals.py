@@ -12,7 +12,7 @@ from workers.evaluation.quality.query_kinds import accepts_short_answer
 from workers.evaluation.text.empty_texts import says_nothing
 from workers.evaluation.text.words import reading_length
 from workers.evaluation.thresholds import FeedbackRules, QualityThresholds
-from workers.evaluation.tools.tool_failures import failures_of
+from workers.evaluation.tools.results.tool_failures import failures_of
 
 OPENING = 400
 """Code points of an answer that are searched for a failure: the detector reads its first three sentences, and an

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.inference.backends import model_digest
 from workers.inference.verifier_labels import outcome_columns, unsupported_column
 from workers.inference.verifying import OUTCOMES, Verdict, VerifierUnusable

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.inference.batching import BatchingService, BatchLimits, BatchMetrics
 from workers.inference.verifying import OUTCOMES, Verdict, VerifierBackend
 from workers.observability import metrics

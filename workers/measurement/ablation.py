@@ -17,8 +17,8 @@ import numpy as np
 from workers.evaluation.grounding import claim_features, grounding_evaluator, support
 from workers.evaluation.grounding.calibration import GroundingCalibration
 from workers.evaluation.grounding.claim_features import FEATURES
-from workers.evaluation.grounding.clause_evidence import ClauseFindings
 from workers.evaluation.grounding.grounding_evaluator import risk_by_rules
+from workers.evaluation.grounding.sources.clause_evidence import ClauseFindings
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.measurement import measured_answers
 from workers.measurement.classification_metrics import fast_auroc, fast_f1

@@ -15,8 +15,8 @@ from schemas.grounding import GroundingFindings
 from workers.evaluation.grounding.calibration import GroundingCalibration
 from workers.evaluation.grounding.claim_features import FEATURES
 from workers.evaluation.grounding.grounding_evaluator import combine_with_verifier, evaluate_grounding, score_with_rules
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.measurement.fitting import fit_calibration, folds
 from workers.measurement.measured_answers import MeasuredRow

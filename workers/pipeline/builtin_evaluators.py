@@ -23,8 +23,8 @@ from workers.evaluation.grounding.grounding_evaluator import (
     prepare_grounding,
     score_with_rules,
 )
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.evaluation.quality.quality_evaluator import PreparedQuality, evaluate_quality, prepare_quality
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.opening import open_combination

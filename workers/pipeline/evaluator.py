@@ -27,7 +27,7 @@ from schemas.reports import Findings, Report
 from workers.errors import JudgementError, panics_as_errors
 from workers.evaluation.budget import Budget, spend, spending
 from workers.evaluation.grounding.grounding_evaluator import Verdicts
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.inference.embedding import Vector
 
 P = TypeVar("P")

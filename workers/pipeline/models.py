@@ -7,7 +7,7 @@ from typing import Protocol
 
 from workers.errors import JudgementError
 from workers.evaluation.grounding.grounding_evaluator import Verdicts
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.inference.backends import EmbeddingBackend
 from workers.inference.embedding import EmbeddingService, Vector
 from workers.inference.verification import VerificationService

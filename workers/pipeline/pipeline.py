@@ -25,7 +25,7 @@ from schemas.reports import Report
 from workers.delivery.records import Record
 from workers.errors import JudgementError
 from workers.evaluation.grounding.grounding_evaluator import Verdicts
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.pipeline.builtin_evaluators import BUILTIN
 from workers.pipeline.evaluator import AnyEvaluator, Evaluation, Vectors
 from workers.pipeline.isolation import IsolatedThreads

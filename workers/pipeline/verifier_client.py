@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from workers.errors import JudgementError
 from workers.evaluation.grounding.grounding_evaluator import Verdicts
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.inference.verification import VerificationService
 from workers.observability import metrics
 from workers.observability.logs import get_logger

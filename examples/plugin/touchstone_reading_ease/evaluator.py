@@ -3,7 +3,7 @@
 from schemas.answers import GeneratedAnswer
 from schemas.evaluations import EvaluationFindings
 from touchstone_reading_ease.formula import readability
-from workers.evaluation.text.language import guess_language
+from workers.evaluation.text.languages.language import guess_language
 from workers.pipeline.evaluator import EvaluationContext, answer_evaluator
 
 MIN_WORDS = 20

@@ -28,7 +28,7 @@ from workers.console.opening import opened_resources
 from workers.decision.enrichment import completeness
 from workers.delivery.records import Record, WorkItem
 from workers.errors import InferenceFailed
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference import opening
 from workers.inference.embedding import EmbeddingService

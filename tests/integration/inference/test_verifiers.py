@@ -16,7 +16,7 @@ import pytest
 from tests.harness.paths import ROOT
 from tests.unit.evaluation.grounding.test_verifier_combination import DOCUMENT
 from workers.errors import InferenceFailed, InferenceTimeout
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.inference import opening
 from workers.inference.backends import model_digest, model_path
 from workers.inference.opening import open_combination, open_verification, open_verifier, verifier_file

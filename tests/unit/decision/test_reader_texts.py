@@ -17,7 +17,7 @@ from workers.decision.reader_text.presentation import ReaderPolicy, present
 from workers.decision.reader_text.reader_texts import ENGLISH, texts_for
 from workers.decision.reader_text.texts_by_language import TEXTS
 from workers.decision.release_events import review_request
-from workers.evaluation.text.language import known_language
+from workers.evaluation.text.languages.language import known_language
 from workers.review.decision_events import decided, withdrawal
 from workers.settings import Settings
 

@@ -29,8 +29,8 @@ from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.facts.evidence_units import segment_source
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
 from workers.evaluation.quality.quality_evaluator import evaluate_quality, prepare_quality
-from workers.evaluation.text.markers import find_markers
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.structure.markers import find_markers
+from workers.evaluation.text.structure.segmentation import segment
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
 from workers.evaluation.trimming import fit_record, fit_report
 from workers.stores.clickhouse.clickhouse_rows import alert_row, enriched_rows

@@ -23,10 +23,10 @@ from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding,
 from workers.evaluation.quality.characteristics import correctness
 from workers.evaluation.quality.quality_evaluator import evaluate_quality, prepare_quality
 from workers.evaluation.quality.validation import validate_response
-from workers.evaluation.text.markers import find_markers
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.structure.markers import find_markers
+from workers.evaluation.text.structure.segmentation import segment
 from workers.evaluation.thresholds import GroundingThresholds, QualityThresholds
-from workers.evaluation.tools.tool_tables import read_tables
+from workers.evaluation.tools.results.tool_tables import read_tables
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
 CONTEXTS = [

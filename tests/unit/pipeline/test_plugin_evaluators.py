@@ -25,7 +25,7 @@ from workers.agents import evaluation as agent_module
 from workers.check.check_service import CheckService
 from workers.delivery.records import Record, WorkItem
 from workers.errors import JudgementError
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.inference.embedding import EmbeddingService
 from workers.pipeline.builtin_evaluators import BUILTIN
 from workers.pipeline.evaluator import EvaluationContext, InvalidFindings, Needs, answer_evaluator

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workers.errors import TouchstoneError
-from workers.evaluation.text.language import known_language
+from workers.evaluation.text.languages.language import known_language
 from workers.process.paths import examples_directory
 
 

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from workers.console.presentation.views import CitationView, ClaimView
-from workers.evaluation.text.markers import find_markers
+from workers.evaluation.text.structure.markers import find_markers
 from workers.evaluation.text.visible_text import HOSTILE, MAX_SHOWN, visible
 
 T = TypeVar("T")

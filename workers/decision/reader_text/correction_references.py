@@ -22,8 +22,8 @@ from workers.decision.reader_text.reference_list import (
 )
 from workers.evaluation.citations.citation_finder import cite
 from workers.evaluation.citations.resolution import SourceIndex, resolve
-from workers.evaluation.text.markers import find_markers
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.structure.markers import find_markers
+from workers.evaluation.text.structure.segmentation import segment
 
 SHARED_FIELDS = frozenset(ContextChunk.model_fields) - {"tool"}
 _LINKED = re.compile(r"\[(\[[^\[\]\n]*\])\]\((?:<[^<>\n]*>|[^()\s]*)\)")

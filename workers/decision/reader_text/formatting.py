@@ -13,8 +13,8 @@ from itertools import pairwise, takewhile
 
 from schemas.citations import Citation
 from workers.decision.reader_text.reference_list import Style, format_references
-from workers.evaluation.text.code_language import detect_language
-from workers.evaluation.text.markdown import Document, closed, paragraphs, parse, protected_ranges
+from workers.evaluation.text.structure.code_language import detect_language
+from workers.evaluation.text.structure.markdown import Document, closed, paragraphs, parse, protected_ranges
 
 CACHED = 100
 """Number of cached formatted answers; the longest ones take about 10 MB together."""

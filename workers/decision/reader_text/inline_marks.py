@@ -21,7 +21,7 @@ from schemas.citations import Citation
 from schemas.grounding import Claim
 from workers.decision.reader_text.reference_list import escape
 from workers.decision.reader_text.source_addresses import source_address
-from workers.evaluation.text.segmentation import Sentence, code_ranges, segment
+from workers.evaluation.text.structure.segmentation import Sentence, code_ranges, segment
 
 InlinePolicy = Literal["keep", "link", "propose"]
 UngroundedPolicy = Literal["keep", "mark", "omit"]

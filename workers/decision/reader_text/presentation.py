@@ -23,9 +23,9 @@ from workers.decision.reader_text.released_citations import (
     proposed_markers,
     released_citations,
 )
-from workers.evaluation.text.boilerplate import is_courtesy
-from workers.evaluation.text.markdown import closed
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.structure.boilerplate import is_courtesy
+from workers.evaluation.text.structure.markdown import closed
+from workers.evaluation.text.structure.segmentation import segment
 
 
 @dataclass(frozen=True, slots=True)

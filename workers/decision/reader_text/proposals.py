@@ -8,9 +8,9 @@ from schemas.grounding import Claim
 from workers.decision.reader_text.reader_texts import ENGLISH, ReaderTexts, as_note
 from workers.decision.reader_text.reference_list import escape
 from workers.evaluation.facts.text_details import read_details
-from workers.evaluation.text.language import guess_language
-from workers.evaluation.text.markdown import closed
-from workers.evaluation.text.truncation import is_cut_off
+from workers.evaluation.text.languages.language import guess_language
+from workers.evaluation.text.structure.markdown import closed
+from workers.evaluation.text.structure.truncation import is_cut_off
 from workers.evaluation.text.wording import plain_text
 
 CUT_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "token_limit"})

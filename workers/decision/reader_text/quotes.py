@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from schemas.answers import ContextChunk
 from schemas.citations import Citation
 from schemas.grounding import ClaimSource, GroundingReport
-from workers.evaluation.grounding.excerpts import CUT
+from workers.evaluation.grounding.sources.excerpts import CUT
 
 MAX_PASSAGES = 3
 """Maximum number of passages that are quoted of one source."""

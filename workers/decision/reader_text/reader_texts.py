@@ -9,7 +9,7 @@ from pydantic import AfterValidator
 from schemas.base import RiskLevel
 from schemas.review import ReaderNotices
 from workers.decision.reader_text.texts_by_language import TEXTS
-from workers.evaluation.text.language import known_language
+from workers.evaluation.text.languages.language import known_language
 
 EVERY_LANGUAGE = "*"
 """Key of the texts of settings for all languages."""

@@ -34,9 +34,9 @@ from workers.evaluation.citations.resolution import Said, SourceIndex, read_said
 from workers.evaluation.claims.claim_extraction import ExtractedClaim, extract_claims
 from workers.evaluation.conversation.resolution import resolve_query, with_resolved_query
 from workers.evaluation.text.empty_texts import says_nothing
-from workers.evaluation.text.language import guess_language
-from workers.evaluation.text.markers import Marker, find_markers
-from workers.evaluation.text.segmentation import Sentence, boundaries, segment
+from workers.evaluation.text.languages.language import guess_language
+from workers.evaluation.text.structure.markers import Marker, find_markers
+from workers.evaluation.text.structure.segmentation import Sentence, boundaries, segment
 
 NO_CONTEXT = "no context was given"
 NO_ANSWER = "the answer is empty"

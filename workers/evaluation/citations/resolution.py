@@ -14,7 +14,7 @@ from schemas.answers import ContextChunk, ToolCall
 from schemas.citations import InvalidReason
 from workers.evaluation.facts.dates import Date, read_dates
 from workers.evaluation.facts.text_details import read_details
-from workers.evaluation.text.markers import Marker
+from workers.evaluation.text.structure.markers import Marker
 
 _LEADING = re.compile(r"[\w./:#-]+")
 _FRAGMENT = re.compile(r"[#?].*$", re.DOTALL)

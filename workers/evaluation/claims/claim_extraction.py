@@ -35,10 +35,10 @@ from workers.evaluation.claims.clauses import Part, has_verb, row_cells, split_r
 from workers.evaluation.claims.courtesies import COURTESY_LEAD, states_beside_courtesy, without_courtesy
 from workers.evaluation.claims.short_answers import MAX_QUESTION, depends_on_question, resolve_short_answer
 from workers.evaluation.facts.evidence_units import labelled
-from workers.evaluation.text.language import known_language
-from workers.evaluation.text.local_forms import local_forms
-from workers.evaluation.text.markers import Marker, with_markers, without_markers
-from workers.evaluation.text.segmentation import Sentence
+from workers.evaluation.text.languages.language import known_language
+from workers.evaluation.text.languages.local_forms import local_forms
+from workers.evaluation.text.structure.markers import Marker, with_markers, without_markers
+from workers.evaluation.text.structure.segmentation import Sentence
 from workers.evaluation.text.wording import (
     BULLET_LABEL,
     DOCUMENT_LEAD,

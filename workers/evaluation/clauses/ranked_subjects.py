@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.short_answers import needs_question
-from workers.evaluation.contradictions.rankings import is_negated, without_bounds
+from workers.evaluation.contradictions.values.rankings import is_negated, without_bounds
 from workers.evaluation.facts.dates import Date
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import Value, kind_of, read_pieces, told_stems

@@ -13,10 +13,7 @@ from collections.abc import Sequence
 
 from schemas.grounding import Mismatch
 from workers.evaluation.contradictions.antonyms import POLES, SHARES, without_privative
-from workers.evaluation.contradictions.claimed_limits import denies_other_figure
-from workers.evaluation.contradictions.comparisons import wrong_change, wrong_order, wrong_share
 from workers.evaluation.contradictions.converses import is_other_side
-from workers.evaluation.contradictions.dated_values import is_course_wrong
 from workers.evaluation.contradictions.denials import (
     adds_condition,
     affirms_denied,
@@ -30,15 +27,18 @@ from workers.evaluation.contradictions.denials import (
 from workers.evaluation.contradictions.lexical_contradictions import denies_share, opposites, same_matter
 from workers.evaluation.contradictions.needless import are_both_needless
 from workers.evaluation.contradictions.roles import reordered, swapped
-from workers.evaluation.contradictions.row_mismatch import is_cell_named, own_row
-from workers.evaluation.contradictions.rule_limits import has_other_limit, keeps_limit
-from workers.evaluation.contradictions.time_sides import says_same_side
-from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
+from workers.evaluation.contradictions.values.claimed_limits import denies_other_figure
+from workers.evaluation.contradictions.values.comparisons import wrong_change, wrong_order, wrong_share
+from workers.evaluation.contradictions.values.dated_values import is_course_wrong
+from workers.evaluation.contradictions.values.row_mismatch import is_cell_named, own_row
+from workers.evaluation.contradictions.values.rule_limits import has_other_limit, keeps_limit
+from workers.evaluation.contradictions.values.time_sides import says_same_side
+from workers.evaluation.facts.calculation.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
+from workers.evaluation.facts.calculation.written_calculations import is_miscalculated
 from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
 from workers.evaluation.facts.quantities import spans_between
 from workers.evaluation.facts.text_details import CONDITION, MAX_LENGTH, WORD, Details, periods_of, read_details
 from workers.evaluation.facts.units import FAMILIES, FRACTIONS, MONTHS, NUMBER_WORDS, SCALES, UNITS, WEEKDAYS
-from workers.evaluation.facts.written_calculations import is_miscalculated
 from workers.evaluation.text.words import stem, word_set
 
 NAME_OVERLAP = 0.7

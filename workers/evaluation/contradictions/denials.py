@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workers.evaluation.contradictions.antonyms import without_privative
-from workers.evaluation.contradictions.rankings import denies_order
+from workers.evaluation.contradictions.values.rankings import denies_order
 from workers.evaluation.facts.units import NUMBER_WORDS
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import content_words, kept_for_sentences, stem

@@ -21,7 +21,7 @@ from schemas.grounding import Mismatch
 from workers.evaluation.budget import spend
 from workers.evaluation.contradictions.antonyms import DEGREES, PARTICLE_VERBS, POLES, SHARES, without_privative
 from workers.evaluation.contradictions.denials import refuses_without
-from workers.evaluation.contradictions.row_mismatch import read_fields
+from workers.evaluation.contradictions.values.row_mismatch import read_fields
 from workers.evaluation.facts.units import NUMBER_WORDS, UNITS
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import STOP_WORDS, stem, word_set

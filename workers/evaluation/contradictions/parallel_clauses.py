@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Literal
 
 from workers.evaluation.facts.units import NUMBER_WORDS, UNITS
-from workers.evaluation.text.language import FUNCTION_WORDS, guess_language
+from workers.evaluation.text.languages.language import FUNCTION_WORDS, guess_language
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import KEPT_TEXTS, STOP_WORDS, kept_for_sentences, stem, word_set
 

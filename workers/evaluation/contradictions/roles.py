@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from itertools import islice, pairwise
 
-from workers.evaluation.text.language import guess_language
+from workers.evaluation.text.languages.language import guess_language
 from workers.evaluation.text.words import KEPT_TEXTS, content_words, stem, word_set
 
 MAX_WORDS = 40

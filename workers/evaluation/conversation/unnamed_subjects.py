@@ -9,7 +9,7 @@ from dataclasses import replace
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.claims.clauses import has_verb
 from workers.evaluation.conversation.resolution import Resolution
-from workers.evaluation.text.local_words import content_words
+from workers.evaluation.text.languages.local_words import content_words
 
 
 def with_question(claims: Sequence[ExtractedClaim], resolution: Resolution | None) -> tuple[ExtractedClaim, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from workers.evaluation.facts.arithmetic import NOUN
+from workers.evaluation.facts.calculation.arithmetic import NOUN
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.text.words import STOP_WORDS, stem

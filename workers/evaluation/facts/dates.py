@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from workers.evaluation.facts.numbers.number_forms import is_counted
 from workers.evaluation.facts.units import DATED, MONTHS, ORDINALS, UNITS, WEEKDAYS
-from workers.evaluation.text.calendar_names import DAYS
+from workers.evaluation.text.languages.calendar_names import DAYS
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of
 

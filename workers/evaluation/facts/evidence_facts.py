@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workers.evaluation.facts.arithmetic import MAX_INPUTS, Pool, is_derived, same_dimension
+from workers.evaluation.facts.calculation.arithmetic import MAX_INPUTS, Pool, is_derived, same_dimension
+from workers.evaluation.facts.calculation.time_spans import spans_between
 from workers.evaluation.facts.dates import DatePool, PeriodPool
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import Details, periods_of
-from workers.evaluation.facts.time_spans import spans_between
 from workers.evaluation.text.words import stem
 
 SMALLEST_FIGURE = 10

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from workers.evaluation.facts.text_tables import ENTRY, TextRecord, read_text_records
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.structure.segmentation import segment
 
 RECORD_LENGTH = 600
 """Maximum length of the readable text of a flattened record, code points: all-MiniLM-L6-v2 reads 256 tokens and ignores

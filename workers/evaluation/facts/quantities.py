@@ -7,6 +7,7 @@ without a unit is compared by the noun behind it ("3 restarts").
 
 import re
 
+from workers.evaluation.facts.calculation.time_spans import spans_between as spans_between
 from workers.evaluation.facts.dates import read_dates, read_periods
 from workers.evaluation.facts.numbers.figures import written_numbers
 from workers.evaluation.facts.numbers.number_words import NUMBER_NAME, cardinal, composed, spelled_numbers
@@ -19,7 +20,6 @@ from workers.evaluation.facts.numbers.parts import (
     read_shares,
 )
 from workers.evaluation.facts.numbers.quantity import Quantity as Quantity
-from workers.evaluation.facts.time_spans import spans_between as spans_between
 from workers.evaluation.facts.units import SCALES, UNITS
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of

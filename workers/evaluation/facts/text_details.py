@@ -5,15 +5,15 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 
+from workers.evaluation.facts.calculation.time_spans import implied_dates, implied_quantities
 from workers.evaluation.facts.dates import Date, Period, months_of, read_dates, read_periods, read_weekdays
 from workers.evaluation.facts.forms.plain_forms import plain_forms
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.numbers.ranges import range_ends
 from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.facts.series import COMMON_WORDS, find_codes
-from workers.evaluation.facts.time_spans import implied_dates, implied_quantities
 from workers.evaluation.facts.units import UNITS
-from workers.evaluation.text.language import guess_language
+from workers.evaluation.text.languages.language import guess_language
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import STOP_WORDS, content_words, stem, undotted, word_set
 

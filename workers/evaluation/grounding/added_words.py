@@ -11,8 +11,8 @@ from workers.evaluation.facts.evidence_facts import missing_details
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.verb_forms import verb_stem
 from workers.evaluation.grounding.claim_features import NUMERIC, EvidenceIndex, content_sequence
-from workers.evaluation.grounding.evidence import EvidenceUnit
-from workers.evaluation.text.local_words import content_words
+from workers.evaluation.grounding.sources.evidence import EvidenceUnit
+from workers.evaluation.text.languages.local_words import content_words
 from workers.evaluation.text.words import stem, word_set
 
 AGREEING = frozenset(

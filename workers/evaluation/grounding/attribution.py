@@ -23,8 +23,8 @@ from typing import Protocol
 import numpy as np
 
 from schemas.grounding import Verdict
-from workers.evaluation.grounding.evidence import EvidenceUnit, Matrix
-from workers.evaluation.grounding.source_conflicts import disagree
+from workers.evaluation.grounding.sources.evidence import EvidenceUnit, Matrix
+from workers.evaluation.grounding.sources.source_conflicts import disagree
 from workers.evaluation.ownership.opposing_values import gives_other_value, is_of_another
 
 MAX_SOURCES = 4

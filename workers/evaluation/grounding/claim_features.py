@@ -34,14 +34,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.evaluation.contradictions.json_evidence import RecordFacts, RecordVerdict, check_record
+from workers.evaluation.facts.calculation.named_calculations import CALCULATION_WORDS, has_wrong_change, named_figures
 from workers.evaluation.facts.evidence_facts import KnownFacts, MissingDetails, is_one_unit, missing_details
-from workers.evaluation.facts.named_calculations import CALCULATION_WORDS, has_wrong_change, named_figures
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import Details, read_details
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, ORDINALS, SCALES, UNITS
-from workers.evaluation.grounding.evidence import EvidenceUnit
+from workers.evaluation.grounding.sources.evidence import EvidenceUnit
 from workers.evaluation.ownership.value_owners import OwnedValues
-from workers.evaluation.text.local_words import LOCAL_LANGUAGES, local_sequence
+from workers.evaluation.text.languages.local_words import LOCAL_LANGUAGES, local_sequence
 from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, parts_of_word, stem, undotted, word_set
 
 FEATURES = (

@@ -60,10 +60,12 @@ from workers.evaluation.claims.courtesies import may_state
 from workers.evaluation.contradictions.json_evidence import RecordFacts, read_record
 from workers.evaluation.conversation.resolution import Resolution, resolve_query, with_resolved_query
 from workers.evaluation.conversation.unnamed_subjects import with_question
-from workers.evaluation.facts.calculations import derived_figures, expression
+from workers.evaluation.facts.calculation.calculations import derived_figures, expression
 from workers.evaluation.grounding.attribution import Attribution, SourceSupport, attribute
 from workers.evaluation.grounding.calibration import AnswerClaims, GroundingCalibration, shipped_calibration
-from workers.evaluation.grounding.earlier_turns import (
+from workers.evaluation.grounding.risk import Measures, assess
+from workers.evaluation.grounding.run_steps import StepWords, first_step, words_of_steps
+from workers.evaluation.grounding.sources.earlier_turns import (
     EarlierSentence,
     contradicted_earlier,
     earlier_sentences,
@@ -71,15 +73,21 @@ from workers.evaluation.grounding.earlier_turns import (
     said_before,
     statement_of,
 )
-from workers.evaluation.grounding.evidence import (
+from workers.evaluation.grounding.sources.evidence import (
     EvidenceUnit,
     Matrix,
     collect_evidence,
     word_cosines,
 )
-from workers.evaluation.grounding.excerpts import excerpt_for
-from workers.evaluation.grounding.risk import Measures, assess
-from workers.evaluation.grounding.run_steps import StepWords, first_step, words_of_steps
+from workers.evaluation.grounding.sources.excerpts import excerpt_for
+from workers.evaluation.grounding.sources.tool_evidence import (
+    ToolEvidence,
+    attribute_units,
+    failure_units,
+    read_tools,
+    with_tools,
+)
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair, verifier_pairs
 from workers.evaluation.grounding.support import (
     DOUBTED_SHARE,
     MeasuredClaim,
@@ -89,18 +97,10 @@ from workers.evaluation.grounding.support import (
     measure_claims,
     rule_margins,
 )
-from workers.evaluation.grounding.tool_evidence import (
-    ToolEvidence,
-    attribute_units,
-    failure_units,
-    read_tools,
-    with_tools,
-)
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
-from workers.evaluation.grounding.verifier_evidence import VerifierPair, verifier_pairs
 from workers.evaluation.grounding.worked_figures import with_worked_figures
-from workers.evaluation.text.local_words import content_words
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.languages.local_words import content_words
+from workers.evaluation.text.structure.segmentation import segment
 from workers.evaluation.text.uncertainty import uncertainty_spans
 from workers.evaluation.thresholds import GroundingThresholds
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from schemas.answers import Step
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
-from workers.evaluation.grounding.earlier_turns import pinned_words
-from workers.evaluation.grounding.evidence import EvidenceUnit
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.grounding.sources.earlier_turns import pinned_words
+from workers.evaluation.grounding.sources.evidence import EvidenceUnit
+from workers.evaluation.text.structure.segmentation import segment
 from workers.evaluation.text.wording import plain_text
 from workers.evaluation.text.words import content_words
 

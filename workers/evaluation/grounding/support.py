@@ -27,9 +27,9 @@ from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.claims.short_answers import consents, needs_question, says_only_polarity, without_opening
 from workers.evaluation.clauses.clause_reader import read_together
 from workers.evaluation.clauses.ranked_subjects import is_ranked_rightly, says_only_order
-from workers.evaluation.contradictions.comparisons import wrong_change
 from workers.evaluation.contradictions.contradiction_checks import compare, has_unknown_day, on_one_matter
 from workers.evaluation.contradictions.json_evidence import RecordFacts
+from workers.evaluation.contradictions.values.comparisons import wrong_change
 from workers.evaluation.grounding.added_words import adds_nothing, is_of_small_words
 from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, GroundingCalibration
 from workers.evaluation.grounding.claim_features import (
@@ -39,19 +39,19 @@ from workers.evaluation.grounding.claim_features import (
     measure_claim,
 )
 from workers.evaluation.grounding.claim_memory import current_memory
-from workers.evaluation.grounding.clause_evidence import (
+from workers.evaluation.grounding.sources.clause_evidence import (
     OF_VALUES,
     ClauseFindings,
     compare_clauses,
     is_english,
     parsed_texts,
 )
-from workers.evaluation.grounding.evidence import TOP, EvidenceUnit, Matrix, joined_units, nearest
+from workers.evaluation.grounding.sources.evidence import TOP, EvidenceUnit, Matrix, joined_units, nearest
 from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination
 from workers.evaluation.ownership.placement_model import shipped_placement
 from workers.evaluation.ownership.value_owners import OwnedValues, gives_numbers, has_other_owner
 from workers.evaluation.ownership.value_placement import MAX_EVIDENCE
-from workers.evaluation.text.local_words import LOCAL_LANGUAGES, content_words
+from workers.evaluation.text.languages.local_words import LOCAL_LANGUAGES, content_words
 from workers.evaluation.trees import Floats
 
 CONTRADICTION_AGREEMENT = 0.5

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.facts.calculation.written_calculations import borne_out, has_calculation
 from workers.evaluation.facts.text_details import read_details
-from workers.evaluation.facts.written_calculations import borne_out, has_calculation
 
 MAX_STATEMENTS = 60
 """Most claims of an answer that are read for calculations."""

@@ -7,7 +7,7 @@ condition is no other value.
 
 import re
 
-from workers.evaluation.facts.arithmetic import same_quantity
+from workers.evaluation.facts.calculation.arithmetic import same_quantity
 from workers.evaluation.facts.dates import read_weekdays
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import Details, read_details

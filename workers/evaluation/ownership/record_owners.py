@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workers.evaluation.facts.arithmetic import same_quantity
+from workers.evaluation.facts.calculation.arithmetic import same_quantity
 from workers.evaluation.facts.dates import Date, agrees
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import AGGREGATES

@@ -13,8 +13,8 @@ from functools import cached_property, lru_cache
 from itertools import islice
 
 from workers.evaluation.budget import spend
-from workers.evaluation.contradictions.claimed_limits import side_of
-from workers.evaluation.facts.arithmetic import same_dimension, same_quantity
+from workers.evaluation.contradictions.values.claimed_limits import side_of
+from workers.evaluation.facts.calculation.arithmetic import same_dimension, same_quantity
 from workers.evaluation.facts.dates import Date, agrees
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import AGGREGATES, Value, kind_of, kinds_of

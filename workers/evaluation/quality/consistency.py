@@ -10,7 +10,7 @@ from itertools import combinations
 from schemas.quality import Consistency, Contradiction, EarlierAnswer
 from workers.evaluation.contradictions.contradiction_checks import compare
 from workers.evaluation.facts.text_details import read_details
-from workers.evaluation.grounding.evidence import word_cosines
+from workers.evaluation.grounding.sources.evidence import word_cosines
 from workers.evaluation.text.words import content_words
 
 SAME_MATTER = 0.6

@@ -14,11 +14,11 @@ from typing import Any, Literal, NamedTuple
 from schemas.quality import FailureSignal, RecommendedAction, SignalType
 from schemas.reports import Span
 from workers.evaluation.quality.error_texts import is_error_text
-from workers.evaluation.text.attributed_text import Folded, Said, Speech, fold, fold_native
 from workers.evaluation.text.empty_texts import says_nothing
-from workers.evaluation.text.language import likely_languages
+from workers.evaluation.text.languages.language import likely_languages
 from workers.evaluation.text.pattern_packs import ALWAYS, LANGUAGES, CompiledPack, CompiledRule, PatternPack, matching
-from workers.evaluation.text.truncation import is_cut_off
+from workers.evaluation.text.structure.attributed_text import Folded, Said, Speech, fold, fold_native
+from workers.evaluation.text.structure.truncation import is_cut_off
 from workers.evaluation.text.words import reading_length
 from workers.evaluation.thresholds import QualityThresholds
 

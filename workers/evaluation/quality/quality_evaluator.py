@@ -27,16 +27,16 @@ from workers.evaluation.quality.failure_signals import (
 from workers.evaluation.quality.quality_metrics import MAX_PARTS
 from workers.evaluation.quality.query_kinds import accepts_short_answer, query_form, query_parts
 from workers.evaluation.quality.validation import assess
-from workers.evaluation.text.boilerplate import substance
 from workers.evaluation.text.empty_texts import says_nothing
-from workers.evaluation.text.language import guess_language
-from workers.evaluation.text.markers import find_markers, with_markers, without_markers
-from workers.evaluation.text.segmentation import Sentence, segment
-from workers.evaluation.text.truncation import is_cut_off
+from workers.evaluation.text.languages.language import guess_language
+from workers.evaluation.text.structure.boilerplate import substance
+from workers.evaluation.text.structure.markers import find_markers, with_markers, without_markers
+from workers.evaluation.text.structure.segmentation import Sentence, segment
+from workers.evaluation.text.structure.truncation import is_cut_off
 from workers.evaluation.text.wording import plain_text
 from workers.evaluation.text.words import content_words
 from workers.evaluation.thresholds import QualityThresholds
-from workers.evaluation.tools.tool_failures import failures_of
+from workers.evaluation.tools.results.tool_failures import failures_of
 
 Vectors = Mapping[str, NDArray[np.float32]]
 

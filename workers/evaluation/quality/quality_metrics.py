@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.evaluation.quality.query_kinds import QueryForm, query_parts
-from workers.evaluation.text.segmentation import Sentence
+from workers.evaluation.text.structure.segmentation import Sentence
 from workers.evaluation.text.words import content_words
 
 UNRELATED_COSINE, RELATED_COSINE = 0.1, 0.5

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workers.evaluation.contradictions.opposite_words import denial_pattern
-from workers.evaluation.text.local_words import content_words
+from workers.evaluation.contradictions.languages.opposite_words import denial_pattern
+from workers.evaluation.text.languages.local_words import content_words
 
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""

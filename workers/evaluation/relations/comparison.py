@@ -4,17 +4,17 @@ import re
 from collections.abc import Callable, Sequence
 
 from schemas.grounding import Mismatch
-from workers.evaluation.relations.bands import is_in_band
-from workers.evaluation.relations.changed_states import is_state_present
-from workers.evaluation.relations.date_limits import is_side_kept
-from workers.evaluation.relations.duties import is_duty_kept
-from workers.evaluation.relations.ended_offers import is_offer_current
+from workers.evaluation.relations.figures.bands import is_in_band
+from workers.evaluation.relations.figures.reference_units import is_reference_kept
+from workers.evaluation.relations.figures.restated_values import is_value_kept
+from workers.evaluation.relations.figures.stated_differences import is_order_stated
+from workers.evaluation.relations.figures.wholes import is_of_whole
 from workers.evaluation.relations.other_groups import is_group_right
-from workers.evaluation.relations.prohibitions import is_act_permitted
-from workers.evaluation.relations.reference_units import is_reference_kept
-from workers.evaluation.relations.restated_values import is_value_kept
-from workers.evaluation.relations.stated_differences import is_order_stated
-from workers.evaluation.relations.wholes import is_of_whole
+from workers.evaluation.relations.permissions.duties import is_duty_kept
+from workers.evaluation.relations.permissions.prohibitions import is_act_permitted
+from workers.evaluation.relations.times.changed_states import is_state_present
+from workers.evaluation.relations.times.date_limits import is_side_kept
+from workers.evaluation.relations.times.ended_offers import is_offer_current
 from workers.evaluation.relations.widened_places import is_place_kept
 
 _Rule = Callable[[str, str, Sequence[str]], bool | None]

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from schemas.grounding import Mismatch
 from workers.evaluation.relations.alternatives import is_addition_kept, is_alternative_kept
-from workers.evaluation.relations.calendar_parts import is_month_right
 from workers.evaluation.relations.equated import is_treatment_kept
-from workers.evaluation.relations.named_amounts import is_noun_kept
-from workers.evaluation.relations.parties import is_party_right
+from workers.evaluation.relations.figures.named_amounts import is_noun_kept
+from workers.evaluation.relations.figures.parties import is_party_right
+from workers.evaluation.relations.times.calendar_parts import is_month_right
 
 _Rule = Callable[[str, Sequence[str], str], bool | None]
 _RULES: tuple[tuple[_Rule, Mismatch], ...] = (

@@ -6,8 +6,8 @@ What is treated like a thing need not be that thing; a claim is wrong only if it
 import re
 from collections.abc import Sequence
 
-from workers.evaluation.contradictions.opposite_words import denial_pattern
-from workers.evaluation.text.local_words import content_words
+from workers.evaluation.contradictions.languages.opposite_words import denial_pattern
+from workers.evaluation.text.languages.local_words import content_words
 from workers.evaluation.text.prefilter import PrefilteredPattern
 
 MAX_TEXT = 300

@@ -4,8 +4,8 @@ import html
 import re
 import unicodedata
 
-from workers.evaluation.text.markers import Marker, find_markers
-from workers.evaluation.text.segmentation import code_ranges, segment
+from workers.evaluation.text.structure.markers import Marker, find_markers
+from workers.evaluation.text.structure.segmentation import code_ranges, segment
 
 INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
 """Unicode categories of blanks and of characters without a picture of their own."""

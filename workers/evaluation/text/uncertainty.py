@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from schemas.reports import Span
-from workers.evaluation.text.segmentation import Sentence, code_spans
+from workers.evaluation.text.structure.segmentation import Sentence, code_spans
 from workers.evaluation.text.wording import UNCERTAINTY
 
 _QUOTED = re.compile(r"\"[^\"]{1,400}+\"|“[^“”]{1,400}+”|„[^„“”]{1,400}+[“”]|«[^«»]{1,400}+»")

@@ -14,14 +14,14 @@ from typing import Literal
 
 from schemas.grounding import Mismatch
 from workers.evaluation.budget import spend
-from workers.evaluation.contradictions.comparisons import wrong_share
+from workers.evaluation.contradictions.values.comparisons import wrong_share
 from workers.evaluation.facts.dates import read_dates
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import MONTHS, UNITS, WEEKDAYS
 from workers.evaluation.text.words import content_words, stem
 from workers.evaluation.tools.computed.operations import is_computed, is_computed_wrongly
 from workers.evaluation.tools.computed.row_counts import counts_rightly, is_limit_of_count
-from workers.evaluation.tools.tool_details import (
+from workers.evaluation.tools.results.tool_details import (
     NEGATION,
     is_count_of,
     is_day,
@@ -30,6 +30,7 @@ from workers.evaluation.tools.tool_details import (
     is_small_count,
     located,
 )
+from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults, day_of
 from workers.evaluation.tools.tool_extremes import false_extreme
 from workers.evaluation.tools.tool_figures import (
     has_value,
@@ -38,7 +39,6 @@ from workers.evaluation.tools.tool_formulas import is_calculated
 from workers.evaluation.tools.tool_keys import has_another_key
 from workers.evaluation.tools.tool_limits import passes_limit_wrongly
 from workers.evaluation.tools.tool_moments import false_moment
-from workers.evaluation.tools.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults, day_of
 from workers.evaluation.tools.tool_roles import has_wrong_role
 from workers.evaluation.tools.tool_rows import is_crossed, is_misplaced, mentions_in, told_dates, unsaid
 from workers.evaluation.tools.tool_statements import conflict_of, has_rival_name, is_of_unknown, is_written_out

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.text.words import stem
+from workers.evaluation.tools.results.tool_tables import Table
 from workers.evaluation.tools.tool_figures import Figure, groups_of, key_words, numeric_columns
-from workers.evaluation.tools.tool_tables import Table
 
 _HIGH = re.compile(
     r"\b(?:(?<!at )most(?! of\b(?! (?:all|them)))(?! recent)|highest|largest|biggest|greatest|longest|maximum|top|peak|heaviest|hottest|warmest|busiest"

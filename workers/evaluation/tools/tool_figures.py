@@ -19,7 +19,7 @@ from statistics import fmean, median
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.text.words import stem
-from workers.evaluation.tools.tool_tables import CLOCK_UNIT, KEY, Cell, Table
+from workers.evaluation.tools.results.tool_tables import CLOCK_UNIT, KEY, Cell, Table
 
 MAX_COLUMNS = 16
 """Maximum number of numeric columns of a table that are derived from."""

@@ -13,9 +13,9 @@ from math import ceil
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
+from workers.evaluation.tools.results.tool_results import ToolResults, cells_of, dates_in
+from workers.evaluation.tools.results.tool_tables import Table
 from workers.evaluation.tools.tool_figures import KEY_UNITS, Figure, groups_of, key_words, numeric_columns
-from workers.evaluation.tools.tool_results import ToolResults, cells_of, dates_in
-from workers.evaluation.tools.tool_tables import Table
 
 MAX_NUMBERS = 14
 """Maximum number of single figures that are calculated with."""

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from workers.evaluation.text.words import stem
+from workers.evaluation.tools.results.tool_results import Located, ToolResults
 from workers.evaluation.tools.tool_figures import KEY_UNITS, Figure, has_value, key_words
-from workers.evaluation.tools.tool_results import Located, ToolResults
 
 _ALIASES = {
     ("50%",): ("median",), ("p50",): ("median",), ("25%",): ("first quartile", "lower quartile"), ("75%",): ("third quartile", "upper quartile"),

@@ -7,9 +7,9 @@ the target of 50"). A clause without a figure of its own has the limit of the on
 import re
 from collections.abc import Iterator, Sequence
 
+from workers.evaluation.tools.results.tool_results import Located, Mention
+from workers.evaluation.tools.results.tool_tables import Table
 from workers.evaluation.tools.tool_figures import numeric_columns
-from workers.evaluation.tools.tool_results import Located, Mention
-from workers.evaluation.tools.tool_tables import Table
 
 REACH = 50
 """Most code points between a word of comparison and its limit."""

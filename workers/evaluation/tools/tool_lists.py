@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from workers.evaluation.tools.tool_details import located
+from workers.evaluation.tools.results.tool_details import located
+from workers.evaluation.tools.results.tool_results import ToolResults
 from workers.evaluation.tools.tool_extremes import direction_of
 from workers.evaluation.tools.tool_figures import Figure
-from workers.evaluation.tools.tool_results import ToolResults
 from workers.evaluation.tools.tool_rows import mentions_in
 
 

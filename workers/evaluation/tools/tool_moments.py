@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from workers.evaluation.text.words import stem
 from workers.evaluation.tools.computed.selections import select_rows
+from workers.evaluation.tools.results.tool_results import TOKEN, Mention, ToolResults
+from workers.evaluation.tools.results.tool_tables import Cell, Table
 from workers.evaluation.tools.tool_figures import key_words
-from workers.evaluation.tools.tool_results import TOKEN, Mention, ToolResults
-from workers.evaluation.tools.tool_tables import Cell, Table
 
 _FIRST = re.compile(
     r"\b(?:earliest|oldest|longest[ -]serving|longest(?=[^.;]*\bsince\b)|the first to\b|the first(?= [a-z]+(?:, [^,]{1,30},)? (?:is|was|came|started|began|dates)\b)"

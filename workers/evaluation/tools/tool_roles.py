@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.dates import read_dates
 from workers.evaluation.text.words import word_set
+from workers.evaluation.tools.results.tool_results import CLOCK, Mention, ToolResults, dates_in
+from workers.evaluation.tools.results.tool_tables import Cell
 from workers.evaluation.tools.tool_figures import key_words
-from workers.evaluation.tools.tool_results import CLOCK, Mention, ToolResults, dates_in
-from workers.evaluation.tools.tool_tables import Cell
 
 REACH = 60
 """Most code points between a time of day and the word that tells its side."""

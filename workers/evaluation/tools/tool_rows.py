@@ -5,12 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.dates import Date, read_dates
-from workers.evaluation.tools.tool_documents import MESSAGE
-from workers.evaluation.tools.tool_figures import (
-    KEY_UNITS,
-    key_words,
-)
-from workers.evaluation.tools.tool_results import (
+from workers.evaluation.tools.results.tool_documents import MESSAGE
+from workers.evaluation.tools.results.tool_results import (
     CLOCK,
     COMPOUND,
     PREFIX,
@@ -20,6 +16,10 @@ from workers.evaluation.tools.tool_results import (
     ToolResults,
     dates_in,
     day_of,
+)
+from workers.evaluation.tools.tool_figures import (
+    KEY_UNITS,
+    key_words,
 )
 
 MAX_MENTIONS = 40

@@ -12,10 +12,10 @@ from workers.evaluation.budget import spend
 from workers.evaluation.contradictions.antonyms import POLES
 from workers.evaluation.contradictions.denials import TO_BE_DONE
 from workers.evaluation.text.words import content_words
-from workers.evaluation.tools.tool_details import NEGATION
+from workers.evaluation.tools.results.tool_details import NEGATION
+from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN, Mention, ToolResults
+from workers.evaluation.tools.results.tool_tables import Cell
 from workers.evaluation.tools.tool_figures import key_words
-from workers.evaluation.tools.tool_results import PREFIX, TOKEN, Mention, ToolResults
-from workers.evaluation.tools.tool_tables import Cell
 
 _COPULA = re.compile(r"\b(?:is|are|was|were)\b|:|=")
 _COMPLEMENT = re.compile(r"[\s*_`\"“]*(?:(?:now|currently|still|listed as|set to|shown as)\s+)?([^.,;:()\n]{2,60})")

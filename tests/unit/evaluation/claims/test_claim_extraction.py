@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests.harness.paths import ROOT
 from workers.evaluation.claims.claim_extraction import MAX_CLAIM, ExtractedClaim, extract_claims
-from workers.evaluation.text.markers import find_markers
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.structure.markers import find_markers
+from workers.evaluation.text.structure.segmentation import segment
 
 
 def claims(text: str, contexts: int = 3) -> list[ExtractedClaim]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from workers.evaluation.clauses.added_items import adds_item
-from workers.evaluation.clauses.opening_days import is_day_right
+from workers.evaluation.clauses.kinds.added_items import adds_item
+from workers.evaluation.clauses.kinds.opening_days import is_day_right
 from workers.evaluation.text.words import content_words
 
 SYSTEMS = ["The client runs on Windows and macOS.", "Updates are installed at start."]

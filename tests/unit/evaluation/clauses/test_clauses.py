@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_mismatches
 from workers.evaluation.clauses.clause_reader import MAX_LENGTH, Clause, read_clauses
-from workers.evaluation.clauses.permissions import answer_of
+from workers.evaluation.clauses.kinds.permissions import answer_of
 from workers.evaluation.clauses.question_clauses import answered_clauses
 
 

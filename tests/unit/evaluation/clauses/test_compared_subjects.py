@@ -3,13 +3,13 @@
 import pytest
 
 from tests.harness.whole_answers import is_warned_of
-from workers.evaluation.clauses.charges import answer_by_charge, is_charged_rightly
-from workers.evaluation.clauses.contests import is_contest_right
-from workers.evaluation.clauses.kept_limits import is_limit_kept
+from workers.evaluation.clauses.kinds.charges import answer_by_charge, is_charged_rightly
+from workers.evaluation.clauses.kinds.contests import is_contest_right
+from workers.evaluation.clauses.kinds.kept_limits import is_limit_kept
 from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.ranked_subjects import is_ranked_rightly
 from workers.evaluation.ownership.value_owners import OwnedValues
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.text.structure.segmentation import segment
 
 ENGINES = ["Engine A was built in 1998.", "Engine B was built in 2006."]
 TRAINS = ["The express takes 2 h 10 min; the regional train takes 3 h 25 min."]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from tests.harness.whole_answers import is_warned_of
-from workers.evaluation.clauses.frequencies import is_frequency_right, without_frequency
-from workers.evaluation.clauses.limits import answer_by_figure
+from workers.evaluation.clauses.kinds.frequencies import is_frequency_right, without_frequency
+from workers.evaluation.clauses.kinds.limits import answer_by_figure
 
 INTEREST = ["Interest is calculated daily and paid at the end of each quarter."]
 BIN = ["The bin is emptied every second Monday."]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.evaluation.clauses.limits import answer_by_figure
+from workers.evaluation.clauses.kinds.limits import answer_by_figure
 from workers.evaluation.facts.text_details import read_details
 
 SHELF = ["The wall shelf bears loads of up to 25 kg when fixed to brick.", "The corner shelf bears only 12 kg."]

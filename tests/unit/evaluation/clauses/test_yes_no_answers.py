@@ -3,10 +3,10 @@
 import pytest
 
 from tests.harness.whole_answers import is_warned_of
-from workers.evaluation.clauses.closed_lists import answer_by_list
-from workers.evaluation.clauses.opening_days import answer_by_days
-from workers.evaluation.contradictions.dated_values import answer_by_course, is_course_wrong
+from workers.evaluation.clauses.kinds.closed_lists import answer_by_list
+from workers.evaluation.clauses.kinds.opening_days import answer_by_days
 from workers.evaluation.contradictions.denials import affirms_denied, answer_by_denial, has_ended
+from workers.evaluation.contradictions.values.dated_values import answer_by_course, is_course_wrong
 from workers.evaluation.facts.dates import read_weekdays
 
 HOURS = ["Opening hours: Tuesday to Sunday, 10:00-18:00.", "Last entry at 17:15."]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.evaluation.contradictions.listed_values import belongs_to_other
+from workers.evaluation.contradictions.values.listed_values import belongs_to_other
 
 LISTS = [
     (

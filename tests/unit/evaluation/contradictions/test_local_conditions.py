@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.evaluation.contradictions.local_conditions import drops_local_condition
+from workers.evaluation.contradictions.languages.local_conditions import drops_local_condition
 
 PAIRS = [
     (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.evaluation.contradictions.polarity import is_contrary
+from workers.evaluation.contradictions.languages.polarity import is_contrary
 
 CONTRARY = [
     ("de", "Ist Rauchen im Labor erlaubt?", "Rauchen ist im Labor nicht erlaubt.", True),

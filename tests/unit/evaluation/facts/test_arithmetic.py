@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.evaluation.facts.arithmetic import Pool, is_derived, same_quantity
+from workers.evaluation.facts.calculation.arithmetic import Pool, is_derived, same_quantity
 from workers.evaluation.facts.quantities import read_quantities
 
 UNITS = ("s", "min", "ms", "%", "$", "GiB", "restarts", "", "km", "million")

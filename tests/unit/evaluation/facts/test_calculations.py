@@ -7,8 +7,8 @@ from schemas.grounding import Calculation
 from tests.unit.decision.test_reference_list import RENDERED
 from tests.unit.evaluation.facts.test_arithmetic import TEXTS
 from workers.decision.reader_text.reference_list import format_interactive, format_references
-from workers.evaluation.facts.arithmetic import MAX_INPUTS, derive
-from workers.evaluation.facts.calculations import derived_figures, expression
+from workers.evaluation.facts.calculation.arithmetic import MAX_INPUTS, derive
+from workers.evaluation.facts.calculation.calculations import derived_figures, expression
 from workers.evaluation.facts.quantities import read_quantities
 
 COST = Calculation.model_validate(

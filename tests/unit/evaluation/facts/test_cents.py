@@ -3,7 +3,7 @@
 import pytest
 
 from workers.evaluation.contradictions.contradiction_checks import compare
-from workers.evaluation.facts.arithmetic import is_derived, same_quantity
+from workers.evaluation.facts.calculation.arithmetic import is_derived, same_quantity
 from workers.evaluation.facts.text_details import read_details
 
 

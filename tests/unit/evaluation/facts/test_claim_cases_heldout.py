@@ -13,7 +13,7 @@ import pytest
 from tests.harness.paths import DATA
 from workers.evaluation.contradictions.contradiction_checks import compare
 from workers.evaluation.facts.evidence_units import segment_source
-from workers.evaluation.grounding.evidence import TOP
+from workers.evaluation.grounding.sources.evidence import TOP
 from workers.evaluation.text.words import content_words
 
 CASES: list[dict[str, Any]] = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.evaluation.facts.named_calculations import has_wrong_change, named_figures
+from workers.evaluation.facts.calculation.named_calculations import has_wrong_change, named_figures
 from workers.evaluation.facts.text_details import read_details
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from workers.evaluation.contradictions.contradiction_checks import compare
-from workers.evaluation.facts.arithmetic import is_derived
+from workers.evaluation.facts.calculation.arithmetic import is_derived
 from workers.evaluation.facts.numbers.numerals import plain_numerals
 from workers.evaluation.facts.text_details import read_details
 

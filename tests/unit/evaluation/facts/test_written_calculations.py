@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.evaluation.facts.written_calculations import borne_out, is_miscalculated, read_equations
+from workers.evaluation.facts.calculation.written_calculations import borne_out, is_miscalculated, read_equations
 
 
 @pytest.mark.parametrize(

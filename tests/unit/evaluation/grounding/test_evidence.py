@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from schemas.answers import ContextChunk
 from workers.evaluation.clauses import clause_reader
 from workers.evaluation.clauses.clause_reader import read_clauses, read_together
-from workers.evaluation.grounding.evidence import TOP, EvidenceUnit, collect_evidence, nearest, word_cosines
+from workers.evaluation.grounding.sources.evidence import TOP, EvidenceUnit, collect_evidence, nearest, word_cosines
 from workers.evaluation.text.words import content_words
 
 WORDS = ("rotor", "bearing", "cover", "seal", "pump", "valve", "shaft", "hose", "47", "12")

@@ -3,8 +3,8 @@
 import pytest
 
 from schemas.answers import GeneratedAnswer
-from workers.evaluation.grounding.excerpts import CUT, excerpt_for
 from workers.evaluation.grounding.grounding_evaluator import MAX_EXCERPT, evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.sources.excerpts import CUT, excerpt_for
 from workers.evaluation.thresholds import GroundingThresholds
 
 FILLER = "was designed in a workshop with partners from the region and tested under the most different conditions"

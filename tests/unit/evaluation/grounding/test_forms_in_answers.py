@@ -3,7 +3,7 @@
 import pytest
 
 from tests.harness.whole_answers import is_warned_of
-from workers.evaluation.contradictions.qualified_values import is_of_other_case
+from workers.evaluation.contradictions.values.qualified_values import is_of_other_case
 
 CASES: dict[str, list[tuple[str, str, str, str]]] = {
     "brackets": [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.evaluation.grounding.source_conflicts import disagree
+from workers.evaluation.grounding.sources.source_conflicts import disagree
 
 TWO_THINGS = [
     ("Ada Lovelace was born in 1815.", "Ada Lovelace died in 1852."),

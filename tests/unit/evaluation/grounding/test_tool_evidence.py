@@ -9,7 +9,7 @@ from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.grounding import GroundingFindings
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
-from workers.evaluation.tools.tool_failures import failures_of
+from workers.evaluation.tools.results.tool_failures import failures_of
 
 DONE = datetime(2026, 11, 2, tzinfo=UTC)
 BOOK = {"name": "book_table", "arguments": {"venue": "Lume", "date": "2026-05-15", "time": "19:00", "party": 2}}

@@ -17,9 +17,9 @@ from workers.evaluation.grounding.grounding_evaluator import (
     prepare_grounding,
     score_with_rules,
 )
+from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.evaluation.grounding.support import rule_margins
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
-from workers.evaluation.grounding.verifier_evidence import VerifierPair
 from workers.evaluation.thresholds import GroundingThresholds
 
 THRESHOLDS = GroundingThresholds()

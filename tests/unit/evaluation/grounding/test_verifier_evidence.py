@@ -12,8 +12,8 @@ from tests.harness.operations import count_operations
 from workers.errors import BudgetExceeded
 from workers.evaluation.budget import Budget, spending
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
-from workers.evaluation.grounding.evidence import EvidenceUnit, collect_evidence
-from workers.evaluation.grounding.verifier_evidence import (
+from workers.evaluation.grounding.sources.evidence import EvidenceUnit, collect_evidence
+from workers.evaluation.grounding.sources.verifier_evidence import (
     CLAIM,
     WINDOW,
     WINDOW_UNITS,

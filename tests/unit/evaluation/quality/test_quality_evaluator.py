@@ -19,8 +19,8 @@ from tests.harness.linear_time import check_linear, repeated
 from workers.evaluation.quality.quality_evaluator import MAX_CANDIDATES, MAX_EMBEDDED, evaluate_quality, prepare_quality
 from workers.evaluation.quality.quality_metrics import actionability, clarity, completeness
 from workers.evaluation.quality.query_kinds import QueryForm, query_form, query_parts
-from workers.evaluation.text.segmentation import segment
-from workers.evaluation.text.truncation import is_cut_off
+from workers.evaluation.text.structure.segmentation import segment
+from workers.evaluation.text.structure.truncation import is_cut_off
 from workers.evaluation.thresholds import QualityThresholds
 
 Embed = Callable[[tuple[str, ...]], dict[str, NDArray[np.float32]]]

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from schemas.quality import ResponseQuality
 from tests.harness.linear_time import check_linear
 from workers.evaluation.quality.validation import summarize, validate_response, validate_responses
-from workers.evaluation.text.attributed_text import fold, fold_native
 from workers.evaluation.text.pattern_packs import LANGUAGES, SHIPPED, InvalidPattern, parse_pack
+from workers.evaluation.text.structure.attributed_text import fold, fold_native
 from workers.evaluation.thresholds import QualityThresholds
 
 TOOL_FAILURE = "\n  Error: API request timed out\n  Status: 500 Internal Server Error\n  Please try again later\n"

@@ -6,14 +6,14 @@ import pytest
 
 from tests.harness.whole_answers import is_warned_of
 from workers.evaluation.relations.alternatives import is_addition_kept, is_alternative_kept
-from workers.evaluation.relations.calendar_parts import is_month_right
-from workers.evaluation.relations.date_limits import is_side_kept
-from workers.evaluation.relations.duties import is_duty_kept
 from workers.evaluation.relations.equated import is_treatment_kept
-from workers.evaluation.relations.named_amounts import is_noun_kept
-from workers.evaluation.relations.parties import is_party_right
-from workers.evaluation.text.local_forms import local_forms
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.relations.figures.named_amounts import is_noun_kept
+from workers.evaluation.relations.figures.parties import is_party_right
+from workers.evaluation.relations.permissions.duties import is_duty_kept
+from workers.evaluation.relations.times.calendar_parts import is_month_right
+from workers.evaluation.relations.times.date_limits import is_side_kept
+from workers.evaluation.text.languages.local_forms import local_forms
+from workers.evaluation.text.structure.segmentation import segment
 
 
 def _cases(rows: str) -> list[list[str]]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.evaluation.relations.ended_offers import is_offer_current
+from workers.evaluation.relations.times.ended_offers import is_offer_current
 
 PDF = ["Quill exports documents to HTML and Markdown.", "PDF export was removed in version 3."]
 

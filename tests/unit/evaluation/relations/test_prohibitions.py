@@ -3,7 +3,7 @@
 import pytest
 
 from workers.evaluation.contradictions.contradiction_checks import compare
-from workers.evaluation.relations.prohibitions import is_act_permitted
+from workers.evaluation.relations.permissions.prohibitions import is_act_permitted
 
 TERRACE = ["The roof terrace belongs to flat 9.", "Other tenants are not permitted to use the terrace."]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from workers.evaluation.relations.exclusive_acts import is_act_of_others
-from workers.evaluation.relations.refused_acts import is_act_refused
+from workers.evaluation.relations.permissions.exclusive_acts import is_act_of_others
+from workers.evaluation.relations.permissions.refused_acts import is_act_refused
 
 REFUSED = [
     ("You may combine it with ibuprofen", "", ["Do not take Cardolin together with ibuprofen or other NSAIDs."]),

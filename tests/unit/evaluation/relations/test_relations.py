@@ -7,14 +7,14 @@ import pytest
 from schemas.answers import ContextChunk
 from tests.harness.whole_answers import is_warned_of
 from workers.evaluation.claims.claim_extraction import extract_claims
-from workers.evaluation.grounding.clause_evidence import _chosen
-from workers.evaluation.grounding.evidence import collect_evidence
-from workers.evaluation.relations.changed_states import is_state_present
+from workers.evaluation.grounding.sources.clause_evidence import _chosen
+from workers.evaluation.grounding.sources.evidence import collect_evidence
 from workers.evaluation.relations.comparison import answer_by_relation
+from workers.evaluation.relations.figures.reference_units import is_reference_kept
+from workers.evaluation.relations.figures.stated_differences import is_order_stated
 from workers.evaluation.relations.other_groups import is_group_right
-from workers.evaluation.relations.reference_units import is_reference_kept
-from workers.evaluation.relations.stated_differences import is_order_stated
-from workers.evaluation.text.segmentation import segment
+from workers.evaluation.relations.times.changed_states import is_state_present
+from workers.evaluation.text.structure.segmentation import segment
 from workers.evaluation.text.words import content_words
 
 

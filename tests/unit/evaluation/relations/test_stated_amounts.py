@@ -6,10 +6,10 @@ from tests.harness.whole_answers import is_warned_of
 from workers.evaluation.contradictions.converses import is_other_side
 from workers.evaluation.contradictions.denials import is_due
 from workers.evaluation.facts.amounts_of_each import amounts_of_each
-from workers.evaluation.relations.bands import is_in_band
-from workers.evaluation.relations.date_limits import is_side_kept
-from workers.evaluation.relations.restated_values import is_value_kept
-from workers.evaluation.relations.wholes import is_of_whole
+from workers.evaluation.relations.figures.bands import is_in_band
+from workers.evaluation.relations.figures.restated_values import is_value_kept
+from workers.evaluation.relations.figures.wholes import is_of_whole
+from workers.evaluation.relations.times.date_limits import is_side_kept
 
 
 def _cases(rows: str) -> list[list[str]]:

@@ -3,9 +3,9 @@
 import pytest
 
 from workers.evaluation.contradictions.contradiction_checks import compare
-from workers.evaluation.facts.arithmetic import same_quantity
+from workers.evaluation.facts.calculation.arithmetic import same_quantity
 from workers.evaluation.facts.quantities import read_quantities
-from workers.evaluation.relations.table_cells import is_row_right
+from workers.evaluation.relations.figures.table_cells import is_row_right
 
 PLANS = ["Basic: 9 EUR/month, 10 GB of storage, 1 user.", "Pro: 29 EUR/month, 100 GB of storage, 5 users."]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from workers.evaluation.text.language import known_language
-from workers.evaluation.text.local_forms import local_forms
-from workers.evaluation.text.local_words import content_words
+from workers.evaluation.text.languages.language import known_language
+from workers.evaluation.text.languages.local_forms import local_forms
+from workers.evaluation.text.languages.local_words import content_words
 
 FORMS = (
     ("de", "Am 3. März um halb acht", "Am 3. march um 7:30 o'clock"),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.harness.linear_time import check_linear, repeated
 from tests.harness.operations import count_operations
-from workers.evaluation.text.markers import find_markers, without_markers
+from workers.evaluation.text.structure.markers import find_markers, without_markers
 
 
 def found(text: str, contexts: int = 3) -> list[tuple[str, tuple[int, ...], bool]]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.harness.linear_time import check_linear, repeated
 from workers.evaluation.facts.evidence_units import segment_source
-from workers.evaluation.text.segmentation import code_ranges, segment
+from workers.evaluation.text.structure.segmentation import code_ranges, segment
 
 PIECES = (
     *("# ", "- ", "1. ", "> ", "```\n", "`", "| a | b |\n|---|---|\n", "| 1 | 2 |\n", "\n", "\n\n", "    ", "**", "_"),

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from benchmarks.answer_cases import CASES, AnswerCase, CaseContext, read_cases
+from workers.evaluation.tools.results.tool_results import ToolResults
 from workers.evaluation.tools.tool_claims import check_claim
-from workers.evaluation.tools.tool_results import ToolResults
 
 CASES_OF_TOOLS = read_cases(CASES.with_name("plain_tool_cases.jsonl"))
 OPEN = {

@@ -6,9 +6,9 @@ import pytest
 
 from tests.harness.hostile_results import RESULTS
 from workers.evaluation.facts.text_details import read_details
-from workers.evaluation.tools.figure_index import FigureIndex
+from workers.evaluation.tools.results.figure_index import FigureIndex
+from workers.evaluation.tools.results.tool_tables import read_tables
 from workers.evaluation.tools.tool_figures import Figure, figures_of, has_value
-from workers.evaluation.tools.tool_tables import read_tables
 
 CLAIM = (
     "About 47 of 120 took 11, 12.5 or 13.0 minutes, 3 hours, 2 days and 7 ms; -4 °C, 68 °F, 3 K, 25 %, about 30 %, 0.5 %, "

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workers.evaluation.tools.results.tool_results import ToolResults
 from workers.evaluation.tools.tool_claims import check_claim
 from workers.evaluation.tools.tool_lists import disordered
-from workers.evaluation.tools.tool_results import ToolResults
 
 MILLS = [
     {"mill": "Ardo", "site": "north", "tonnes": 412, "downtime_s": 5400, "cost_cents": 129900, "certified": True},

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from workers.evaluation.tools.results.tool_results import ToolResults
 from workers.evaluation.tools.tool_claims import check_claim
-from workers.evaluation.tools.tool_results import ToolResults
 
 
 def verdict(claim: str, question: str, result: Any) -> str | None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from workers.evaluation.tools.results.tool_results import ToolResults
 from workers.evaluation.tools.tool_claims import check_claim
-from workers.evaluation.tools.tool_results import ToolResults
 
 ORDER = {"order": {"id": 88213, "status": "shipped", "carrier": "DHL", "gift": False, "paid": True, "plan": "Basic",
                    "customer": {"name": "Mara Voss", "city": "Graz"}}}  # fmt: skip

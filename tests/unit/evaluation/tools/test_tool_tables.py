@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.evaluation.tools.tool_tables import MAX_CELLS, MAX_ROWS, read_tables
+from workers.evaluation.tools.results.tool_tables import MAX_CELLS, MAX_ROWS, read_tables
 
 PSQL = "  city  | rain_mm\n--------+---------\n Porto  |     120\n Braga  |      85\n(2 rows)\n"
 MYSQL = "+-------+---------+\n| city  | rain_mm |\n+-------+---------+\n| Porto |     120 |\n| Braga |      85 |\n+-------+---------+\n2 rows in set (0.00 sec)\n"

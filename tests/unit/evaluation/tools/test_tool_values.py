@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from workers.evaluation.tools.results.tool_results import ToolResults
+from workers.evaluation.tools.results.tool_tables import cell_of
 from workers.evaluation.tools.tool_claims import check_claim
-from workers.evaluation.tools.tool_results import ToolResults
-from workers.evaluation.tools.tool_tables import cell_of
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from statistics import fmean, median
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.tools.computed.columns import Columns, meant, named_rows
 from workers.evaluation.tools.computed.selections import has_unit, select_rows
+from workers.evaluation.tools.results.tool_results import Mention, ToolResults
 from workers.evaluation.tools.tool_figures import Figure, key_words, numeric_columns
-from workers.evaluation.tools.tool_results import Mention, ToolResults
 
 AGGREGATES: tuple[tuple[str, re.Pattern[str], re.Pattern[str], Callable[[Sequence[float]], float]], ...] = (
     (

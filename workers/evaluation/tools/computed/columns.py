@@ -5,8 +5,8 @@ from itertools import permutations
 
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.tools.computed.selections import has_unit
+from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN, Mention, ToolResults
 from workers.evaluation.tools.tool_figures import MONEY, Figure, key_words
-from workers.evaluation.tools.tool_results import PREFIX, TOKEN, Mention, ToolResults
 
 MAX_ROWS = 200
 """Most rows of a table that is computed with."""

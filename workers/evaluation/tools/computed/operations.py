@@ -24,8 +24,8 @@ from workers.evaluation.tools.computed.columns import (
 from workers.evaluation.tools.computed.row_counts import counts_wrongly, is_counted, open_words
 from workers.evaluation.tools.computed.selections import select_rows
 from workers.evaluation.tools.computed.states import has_another_state, has_grown_less, is_multiplied_wrongly
+from workers.evaluation.tools.results.tool_results import Located, Mention, ToolResults
 from workers.evaluation.tools.tool_figures import Figure, has_value, key_words, numeric_columns, pairs_of
-from workers.evaluation.tools.tool_results import Located, Mention, ToolResults
 from workers.evaluation.tools.tool_rows import mentions_in
 
 _LEFT = re.compile(r"\b(?:left|remain\w*|unused|still\s+(?:has|have)|available|free)\b", re.IGNORECASE)

@@ -11,9 +11,9 @@ from workers.evaluation.facts.units import NUMBER_WORDS
 from workers.evaluation.text.words import STOP_WORDS, stem
 from workers.evaluation.tools.computed.columns import MAX_ROWS, USED, single_rows
 from workers.evaluation.tools.computed.selections import Selection, select_rows
+from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults
+from workers.evaluation.tools.results.tool_tables import Table
 from workers.evaluation.tools.tool_figures import KEY_UNITS, key_words, numeric_columns
-from workers.evaluation.tools.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults
-from workers.evaluation.tools.tool_tables import Table
 
 _COUNT = r"\d{1,4}(?![\d.,:%]|\s?%)|no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 

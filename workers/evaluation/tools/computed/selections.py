@@ -16,9 +16,9 @@ from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.words import stem
 from workers.evaluation.tools.computed.signs import rows_by_sign
+from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN
+from workers.evaluation.tools.results.tool_tables import Cell, Table
 from workers.evaluation.tools.tool_figures import KEY_UNITS, Figure, key_words, numbers_as, numeric_columns
-from workers.evaluation.tools.tool_results import PREFIX, TOKEN
-from workers.evaluation.tools.tool_tables import Cell, Table
 
 MAX_VALUES = 200
 """Most different values of a table that are looked for in a text."""

@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN
+from workers.evaluation.tools.results.tool_tables import Table
 from workers.evaluation.tools.tool_figures import key_words, numeric_columns
-from workers.evaluation.tools.tool_results import PREFIX, TOKEN
-from workers.evaluation.tools.tool_tables import Table
 
 
 class _Sign(NamedTuple):

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 
 from workers.evaluation.tools.computed.columns import UNCHANGED, compared, named_rows, remainders
+from workers.evaluation.tools.results.tool_results import Located, Mention, ToolResults
 from workers.evaluation.tools.tool_extremes import GREW_MOST
 from workers.evaluation.tools.tool_figures import numeric_columns
-from workers.evaluation.tools.tool_results import Located, Mention, ToolResults
 
 _UNCHANGED = re.compile(
     r"\b(?:stayed|remained|is|was|held)\s+(?:flat|unchanged|stable|constant|the\s+same)\b", re.IGNORECASE

@@ -1,0 +1,1 @@
+"""Find contradictions in languages other than English, clause by clause."""

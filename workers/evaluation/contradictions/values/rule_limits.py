@@ -1,0 +1,55 @@
+"""Compare limits that rules set: what is permitted up to a figure, and demanded from a figure on.
+
+"At most 200" follows from "at most 50" as arithmetic, but a permission of 200 is another rule than a permission of 50.
+"""
+
+import re
+from collections.abc import Sequence
+
+from workers.evaluation.contradictions.denials import DENIED
+from workers.evaluation.facts.calculation.arithmetic import same_dimension, same_quantity, satisfies
+from workers.evaluation.facts.quantities import Quantity
+from workers.evaluation.facts.text_details import Details
+
+_RULE = re.compile(
+    r"\b(?:may|can|could|must|should|shall|ha(?:s|ve) to|allowed|permitted|up to|limit\w*|maximum|minimum|requires?|required)\b",
+    re.IGNORECASE,
+)
+_PERMISSION = re.compile(r"\b(?:may|can|could|allowed|permitted|accepted|possible)\b", re.IGNORECASE)
+
+
+def has_other_limit(claim: str, own: Details, theirs: Details, others: Sequence[Details] = ()) -> bool:
+    """Return true if a claim sets a limit in a rule and the evidence sets one other limit of its kind."""
+    if not _RULE.search(claim):
+        return False
+    known = [number for each in (theirs, *others) for number in (*each.quantities, *each.implied)]
+    for number in own.quantities:
+        limits = _limits(number, theirs, number.bound) if number.bound else []
+        if len(limits) == 1 and not any(same_quantity(number, other) for other in known if _is_alike(number, other)):
+            return True
+    return False
+
+
+def keeps_limit(claim: str, own: Details, theirs: Details) -> bool:
+    """Return true if a claim permits figures that lie within the limits of the evidence: 40 within "must not exceed 50"."""
+    if not own.quantities or not _PERMISSION.search(claim) or DENIED.search(claim):
+        return False
+    return all(_is_within(number, theirs) for number in own.quantities)
+
+
+def _is_within(number: Quantity, theirs: Details) -> bool:
+    alike = [other for other in theirs.quantities if _is_alike(number, other)]
+    return len(alike) == 1 and bool(alike[0].bound) and not number.bound and satisfies(number, alike[0])
+
+
+def _limits(number: Quantity, theirs: Details, side: int) -> list[Quantity]:
+    alike = (other for other in theirs.quantities if _is_alike(number, other))
+    return [other for other in dict.fromkeys(alike) if other.bound == side]
+
+
+def _is_alike(one: Quantity, two: Quantity) -> bool:
+    return (
+        bool(one.dimension)
+        and (one.is_unit, one.per) == (two.is_unit, two.per)
+        and same_dimension(one.dimension, two.dimension)
+    )

@@ -1,0 +1,1 @@
+"""Choose the evidence that a claim is compared with: contexts, tools, earlier turns, and what conflicts."""

@@ -1,0 +1,1 @@
+"""Compare whose and what a figure is: bands, parties, reference units, differences, wholes and parts."""

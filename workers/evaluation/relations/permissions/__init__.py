@@ -1,0 +1,1 @@
+"""Compare what claims and evidence permit, require, reserve and forbid."""

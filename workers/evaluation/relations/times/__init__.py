@@ -1,0 +1,1 @@
+"""Compare when something holds: months, sides of a date, changed states, ended offers."""

@@ -1,0 +1,1 @@
+"""Read languages other than English: detection, stems, and numbers, dates and times as English writes them."""

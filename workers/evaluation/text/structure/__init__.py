@@ -1,0 +1,1 @@
+"""Read the structure of a text: Markdown, sentences, citation markers, quotations, code."""

@@ -1,0 +1,1 @@
+"""Read and index the results of tools: tables, documents, figures, failures."""
