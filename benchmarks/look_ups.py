@@ -30,7 +30,7 @@ from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.local.services import LocalServices
 from workers.settings import AccessToken, ConsoleSettings, Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate
 from workers.stores.queries.answer_queries import AnswerStore

@@ -19,7 +19,7 @@ from workers.evaluation.grounding.verifier_combination import Flags, VerifierCom
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.evaluation.trees import Floats
 from workers.measurement.classification_metrics import best_threshold
-from workers.measurement.fitting import fit_answer, fit_calibration, fit_threshold, folds
+from workers.measurement.fits.fitting import fit_answer, fit_calibration, fit_threshold, folds
 from workers.measurement.measured_answers import MeasuredRow
 
 Bounds = tuple[float, float]

@@ -37,7 +37,7 @@ from workers.evaluation.grounding.verifier_combination import doubts
 from workers.evaluation.trees import Floats
 from workers.inference.verifying import file_version
 from workers.measurement.classification_metrics import auroc, balanced_accuracy, best_threshold, f1
-from workers.measurement.fitting import folds, prevalence_weights
+from workers.measurement.fits.fitting import folds, prevalence_weights
 from workers.measurement.labelled_answers import read_labelled
 from workers.measurement.measured_answers import MeasuredRow, measure_row
 

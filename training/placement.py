@@ -23,7 +23,7 @@ from sklearn.model_selection import GroupKFold
 from schemas.answers import ContextChunk
 from workers.evaluation.grounding.sources.evidence import collect_evidence, joined_units
 from workers.evaluation.ownership.value_placement import MEASURES, measure_placement
-from workers.measurement.boosted_trees import export_trees
+from workers.measurement.fits.boosted_trees import export_trees
 
 PASSAGES = Path(__file__).parent / "passages"
 FOLDS = 5

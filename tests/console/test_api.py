@@ -10,7 +10,7 @@ from schemas.identifiers import fact_id
 from tests.harness.console import ConsoleThread, examples
 from tests.harness.decisions import waited_for
 from tests.harness.reviews import AT, review_request, store_decision
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
 
 TENANT = "told"
 """Tenant of this file: other files share the console and store answers of their own."""

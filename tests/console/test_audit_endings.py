@@ -15,7 +15,7 @@ from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import risky
 from workers.decision.release_events import review_request
 from workers.review.decision_events import decided, review_event, withdrawal
-from workers.stores.clickhouse.review_rows import closing_row, decision_row, review_event_row
+from workers.stores.clickhouse.rows.review_rows import closing_row, decision_row, review_event_row
 
 TENANT = "endings"
 DEADLINE = datetime(2031, 5, 4, 10, 0, tzinfo=UTC)

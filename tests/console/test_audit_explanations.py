@@ -19,12 +19,12 @@ from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread
 from tests.harness.held_answers import risky
 from tests.harness.reviews import store_decision
-from workers.console.presentation.audit_evidence import against, verdicts_of
+from workers.console.presentation.audit.audit_evidence import against, verdicts_of
 from workers.console.presentation.words import ACTIVE_TIME, MODES, SCORES
 from workers.decision.release_events import review_request
 from workers.feedback.observed_events import review_event
 from workers.review.decision_events import decided
-from workers.stores.clickhouse.feedback_rows import feedback_row
+from workers.stores.clickhouse.rows.feedback_rows import feedback_row
 
 TENANT = "explained"
 PAGE = {"Accept": "text/html"}

@@ -16,7 +16,7 @@ from tests.harness.reviews import store_decision
 from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
 from workers.review.decision_events import DEADLINE_REASON, decided, review_event
-from workers.stores.clickhouse.review_rows import review_event_row
+from workers.stores.clickhouse.rows.review_rows import review_event_row
 
 TENANT = "recorded"
 

@@ -17,7 +17,7 @@ from tests.harness.held_answers import held
 from tests.harness.reviews import store_decision
 from workers.decision.release_events import review_request
 from workers.review.decision_events import review_event
-from workers.stores.clickhouse.review_rows import review_event_row
+from workers.stores.clickhouse.rows.review_rows import review_event_row
 
 TENANT = "worded"
 AT = datetime(2026, 11, 3, 9, 0, tzinfo=UTC)

@@ -15,8 +15,8 @@ from tests.harness.reviews import store_decision
 from workers.decision.release_events import conversation_turn, review_request
 from workers.feedback.observed_events import review_event
 from workers.review.decision_events import decided
-from workers.settings.release import ReviewTarget
-from workers.stores.clickhouse.feedback_rows import feedback_row
+from workers.settings.sections.release import ReviewTarget
+from workers.stores.clickhouse.rows.feedback_rows import feedback_row
 
 TENANT = "unseen"
 PENDING = "unseen-pending"

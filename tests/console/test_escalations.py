@@ -16,7 +16,7 @@ from workers.decision.finality import released_by
 from workers.decision.release_events import review_request
 from workers.review.decision_events import DeadlineAction, decided_by_deadline
 from workers.review.queue.left_requests import standing_escalations
-from workers.stores.clickhouse.review_rows import review_event_row
+from workers.stores.clickhouse.rows.review_rows import review_event_row
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 REASON = "The figure is in a contract that I may not read."

@@ -10,7 +10,7 @@ from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread, clock_at, examples
 from tests.harness.reviews import review_request, store_decision
 from workers.settings import ModelPrice
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
 from workers.stores.queries import overview_queries
 
 SUNDAY_NIGHT = datetime(2026, 11, 1, 23, 59, 59, tzinfo=UTC)

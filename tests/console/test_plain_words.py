@@ -13,7 +13,7 @@ from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, risky
 from workers.console.presentation.words import SCORES, STATES, review_event_words
 from workers.review.decision_events import review_event
-from workers.stores.clickhouse.review_rows import review_event_row
+from workers.stores.clickhouse.rows.review_rows import review_event_row
 from workers.stores.queries.answer_queries import MAX_TURN, cut_at_word
 
 

@@ -11,7 +11,7 @@ from tests.harness.decisions import Values
 from tests.harness.held_answers import held
 from tests.harness.reviews import store_decision
 from workers.decision.release_events import review_request
-from workers.stores.clickhouse.review_rows import review_event_row
+from workers.stores.clickhouse.rows.review_rows import review_event_row
 
 
 @needs_browser

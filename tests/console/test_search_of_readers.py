@@ -12,7 +12,7 @@ from tests.harness.held_answers import risky
 from tests.harness.reviews import store_decision
 from workers.decision.release_events import review_request
 from workers.review.decision_events import decided, withdrawal
-from workers.stores.clickhouse.review_rows import closing_row, decision_row
+from workers.stores.clickhouse.rows.review_rows import closing_row, decision_row
 
 TENANT = "readers"
 CORRECTION = "Ingester 1 needs two gibibytes, says the sizing guide [1]."

@@ -16,7 +16,7 @@ from workers.console.http.middleware import SECURITY_HEADERS
 from workers.console.identity.security import Require
 from workers.console.identity.sessions import COOKIE, make_cookie, token_name
 from workers.settings import ConsoleSettings, Settings
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 
 OPEN = {("GET", "/healthz"), ("GET", "/readyz"), ("POST", "/api/session"), ("GET", "/login")}
 """Routes for anybody."""

@@ -8,7 +8,7 @@ from schemas.answers import ContextChunk, GeneratedAnswer, Turn
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
 from tests.harness.console import ConsoleThread
-from workers.stores.clickhouse.clickhouse_rows import MAX_TURN
+from workers.stores.clickhouse.rows.clickhouse_rows import MAX_TURN
 from workers.stores.queries.person_queries import PersonStore
 
 TENANT, USER = "sent-turns", "user-41"

@@ -15,7 +15,7 @@ from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import risky
 from workers.decision.release_events import review_request
 from workers.review.decision_events import decided, withdrawal
-from workers.stores.clickhouse.review_rows import closing_row, decision_row
+from workers.stores.clickhouse.rows.review_rows import closing_row, decision_row
 
 TENANT = "shown-times"
 WINDOW = timedelta(seconds=240)

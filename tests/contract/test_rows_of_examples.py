@@ -13,8 +13,8 @@ from tests.contract.test_steps_on_examples import vectors as vectors
 from workers.agents.base import event_output
 from workers.decision.release_events import alerts, review_request
 from workers.evaluation.thresholds import GroundingThresholds
-from workers.stores.clickhouse.clickhouse_rows import alert_row, enriched_rows
-from workers.stores.clickhouse.review_rows import review_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import alert_row, enriched_rows
+from workers.stores.clickhouse.rows.review_rows import review_rows
 from workers.stores.tables.packed_rows import PACKED_BYTES, packed, unpacked
 from workers.stores.tables.table_row import TableRow
 

@@ -39,8 +39,8 @@ from workers.pipeline.versions import pipeline_version
 from workers.review.decision_events import decided
 from workers.settings import InferenceSettings, Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.clickhouse_rows import alert_row, enriched_rows
-from workers.stores.clickhouse.review_rows import review_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import alert_row, enriched_rows
+from workers.stores.clickhouse.rows.review_rows import review_rows
 
 NOW = datetime(2026, 11, 2, 8, 14, 7, tzinfo=UTC)
 VERSION = pipeline_version(Settings(_env_file=None))

@@ -33,9 +33,9 @@ from workers.services.shared_service import SharedService
 from workers.services.shared_services import SharedServices
 from workers.settings import AccessToken, ConsoleSettings, KafkaSettings, ReviewSettings, Settings
 from workers.settings.addresses import Addresses, apply_local_defaults
-from workers.settings.scopes import Scope
-from workers.stores.clickhouse.clickhouse_rows import alert_row, enriched_rows
-from workers.stores.clickhouse.review_rows import review_rows
+from workers.settings.sections.scopes import Scope
+from workers.stores.clickhouse.rows.clickhouse_rows import alert_row, enriched_rows
+from workers.stores.clickhouse.rows.review_rows import review_rows
 
 T = TypeVar("T")
 

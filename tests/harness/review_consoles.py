@@ -16,7 +16,7 @@ from workers.review.queue.shared_state import SharedStateAway
 from workers.review.review_models import DecisionBody, Reviewer
 from workers.review.review_service import ReviewService
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.review_rows import review_event_row
+from workers.stores.clickhouse.rows.review_rows import review_event_row
 
 ANNA, BEN = Reviewer("first"), Reviewer("second")
 APPROVE = DecisionBody(user_action="approve")

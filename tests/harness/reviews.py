@@ -8,7 +8,7 @@ from schemas.identifiers import claim_id, fact_id
 from schemas.review import ReviewRequest
 from workers.review.decision_events import decided
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.review_rows import closing_row, decision_row, review_rows
+from workers.stores.clickhouse.rows.review_rows import closing_row, decision_row, review_rows
 
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 QUERY, ANSWER = "How much memory does Loki need?", "Loki needs 16 GiB [1]."

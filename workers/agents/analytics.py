@@ -10,7 +10,7 @@ from workers.agents.base import AgentContext, AgentDefinition, Handler
 from workers.delivery.records import Result, WorkItem
 from workers.errors import RejectedByStore, UnreadableRecord
 from workers.observability import metrics
-from workers.stores.clickhouse.recorded_rows import stored_rows
+from workers.stores.clickhouse.rows.recorded_rows import stored_rows
 
 
 async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:

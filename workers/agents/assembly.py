@@ -32,8 +32,8 @@ from workers.delivery.records import CountedOutputs, Output, Result, WorkItem
 from workers.observability import metrics
 from workers.observability.caller_traces import exemplar
 from workers.pipeline.reports import Origin, build_enriched_answer
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
-from workers.stores.clickhouse.score_rows import report_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.score_rows import report_rows
 from workers.stores.tables.packed_rows import packed
 
 AGENT = "assembly"

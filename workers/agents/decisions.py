@@ -41,7 +41,7 @@ from workers.delivery.records import CountedOutputs, Output, Record, Result, Wor
 from workers.feedback.insight_events import human_feedback_message
 from workers.observability import metrics
 from workers.settings import Settings
-from workers.stores.clickhouse.review_rows import closing_row, decision_row, review_event_row, withdrawing_row
+from workers.stores.clickhouse.rows.review_rows import closing_row, decision_row, review_event_row, withdrawing_row
 from workers.stores.queries.reviews.review_queries import ReviewStore
 from workers.stores.tables.table_row import TableRow
 

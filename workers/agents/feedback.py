@@ -20,8 +20,8 @@ from workers.agents.tasks.posterior_publisher import PosteriorPublisher
 from workers.delivery.records import CountedOutputs, Output, Result, WorkItem
 from workers.feedback.rewards import combine, reward_of
 from workers.observability import metrics
-from workers.stores.clickhouse.feedback_rows import implicit_feedback_row, reward_row
-from workers.stores.clickhouse.recorded_rows import feedback_of
+from workers.stores.clickhouse.rows.feedback_rows import implicit_feedback_row, reward_row
+from workers.stores.clickhouse.rows.recorded_rows import feedback_of
 from workers.stores.queries.feedback_store import ANSWERS_AT_ONCE, FeedbackStore, KnownFeedback
 from workers.stores.tables.packed_rows import packed
 from workers.stores.tables.table_row import TableRow

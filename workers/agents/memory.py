@@ -10,7 +10,7 @@ from workers.agents.tasks.memory_keeper import MemoryKeeper
 from workers.delivery.records import Result, WorkItem
 from workers.errors import JudgementError, TransientError
 from workers.inference.embedding import EmbeddingService
-from workers.stores.clickhouse.recorded_rows import turn_feedback_of
+from workers.stores.clickhouse.rows.recorded_rows import turn_feedback_of
 from workers.stores.lancedb.memory_store import MemoryStore, TurnFeedback, turn_text
 
 

@@ -21,8 +21,8 @@ from schemas.topics import (
 from workers.agents.base import AgentContext, AgentDefinition, Handler, event_output, traceparent
 from workers.decision.release_events import alerts, conversation_turn, fitted_request, released_answer, review_request
 from workers.delivery.records import Output, Result, WorkItem
-from workers.stores.clickhouse.clickhouse_rows import alert_row
-from workers.stores.clickhouse.review_rows import review_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import alert_row
+from workers.stores.clickhouse.rows.review_rows import review_rows
 from workers.stores.tables.packed_rows import packed
 from workers.stores.tables.table_row import TableRow
 

@@ -11,7 +11,8 @@ from workers.console.http.middleware import BodyLimit, ForwardedHeaders, Securit
 from workers.console.http.problems import ProblemDocument
 from workers.console.identity.ended_sessions import EndedSessions
 from workers.console.identity.security import Guard
-from workers.console.presentation import audit_pages, page_basics, pages, review_pages
+from workers.console.presentation import page_basics, pages, review_pages
+from workers.console.presentation.audit import audit_pages
 from workers.console.resources import ConsoleResources
 from workers.console.routes import (
     answers,

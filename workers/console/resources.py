@@ -20,7 +20,7 @@ from workers.review.queue.second_share import sample_of
 from workers.review.review_service import ReviewService
 from workers.review.team_actions import TeamActions
 from workers.settings import Settings
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.lancedb.memory_store import MemoryStore
 from workers.stores.queries.answer_queries import AnswerStore

@@ -21,7 +21,7 @@ import structlog
 from workers.local.apache_kafka import apache_kafka_service
 from workers.local.broker import light_broker_service
 from workers.local.child import ChildProcess, ServiceSpec
-from workers.local.clickhouse import clickhouse_service
+from workers.local.engine.clickhouse import clickhouse_service
 from workers.local.errors import LocalServiceError
 from workers.local.passwords import ensure_passwords, passwords_file
 from workers.local.ports import choose_port, is_free

@@ -18,8 +18,8 @@ from workers.pipeline.versions import pipeline_version
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.feedback_rows import insight_row
 from workers.stores.clickhouse.migrations import migrate
+from workers.stores.clickhouse.rows.feedback_rows import insight_row
 from workers.stores.queries.rating_queries import RatingStore
 from workers.stores.tables.feedback_tables import InsightRow
 

@@ -8,9 +8,9 @@ from typing import Any
 from rich.table import Table
 
 from workers.errors import TouchstoneError
-from workers.measurement.ablation import Worth
 from workers.measurement.answer_forms import rows_by_form
 from workers.measurement.classification_metrics import auroc, balanced_accuracy, calibration_error, f1
+from workers.measurement.fits.ablation import Worth
 from workers.measurement.measured_answers import MeasuredRow
 from workers.measurement.risk_methods import Scored
 

@@ -18,7 +18,7 @@ from workers.evaluation.grounding.grounding_evaluator import combine_with_verifi
 from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
 from workers.evaluation.thresholds import GroundingThresholds
-from workers.measurement.fitting import fit_calibration, folds
+from workers.measurement.fits.fitting import fit_calibration, folds
 from workers.measurement.measured_answers import MeasuredRow
 
 Vectors = Mapping[str, NDArray[np.float32]]

@@ -15,7 +15,7 @@ from workers.delivery.records import Record
 from workers.rebuild.rebuild_result import MENDING_ROUNDS, ROUNDS, SETTLING_SECONDS, Progress, Rebuilt
 from workers.rebuild.rebuild_sources import RecordSource
 from workers.rebuild.rebuild_targets import Store
-from workers.stores.clickhouse.recorded_rows import turn_feedback_of
+from workers.stores.clickhouse.rows.recorded_rows import turn_feedback_of
 from workers.stores.clickhouse.staging import SHOWN, Differences
 from workers.stores.lancedb.memory_store import FEEDBACK_TABLE, TABLE, MemoryStore, TurnFeedback, turn_text
 from workers.stores.lancedb.remembered_turns import (

@@ -26,11 +26,11 @@ from workers.rebuild.rebuild_targets import Store
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import CLIENT_ERRORS, AnalyticsStore
 from workers.stores.clickhouse.clickhouse_roles import INSERTED
-from workers.stores.clickhouse.feedback_rows import feedback_row, implicit_feedback_row, reward_row
-from workers.stores.clickhouse.recorded_rows import feedback_of, stored_rows
 from workers.stores.clickhouse.retention import ttl_expressions
 from workers.stores.clickhouse.rollups import refresh_rollups
 from workers.stores.clickhouse.row_reading import in_parameters
+from workers.stores.clickhouse.rows.feedback_rows import feedback_row, implicit_feedback_row, reward_row
+from workers.stores.clickhouse.rows.recorded_rows import feedback_of, stored_rows
 from workers.stores.clickhouse.staging import DERIVED, Derived, Differences, Staging
 from workers.stores.queries.feedback_store import ANSWERS_AT_ONCE, FeedbackStore, KnownFeedback
 from workers.stores.tables.table_row import TableRow

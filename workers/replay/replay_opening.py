@@ -28,7 +28,7 @@ from workers.services.openers import open_clickhouse, open_producer
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.clickhouse_rows import version_row
+from workers.stores.clickhouse.rows.clickhouse_rows import version_row
 from workers.stores.queries.runs.replay_records import ReplayStore, StoredReplay
 
 LIVE_JUDGES = (CITATIONS, GROUNDING, QUALITY, ASSEMBLY)

@@ -16,8 +16,8 @@ from workers.pipeline.pipeline import EvaluatedAnswer
 from workers.pipeline.reports import report_topic
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
 from workers.stores.clickhouse.row_reading import ask, in_parameters
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
 from workers.stores.queries.runs.replay_records import StoredReplay
 from workers.stores.tables.table_row import TableRow
 

@@ -38,8 +38,8 @@ from workers.review.review_models import (
 )
 from workers.review.review_steps import RESUMED, ReviewSteps, decided_by, locked_by
 from workers.settings import Settings
-from workers.stores.clickhouse.review_rows import decision_row
 from workers.stores.clickhouse.row_reading import Row
+from workers.stores.clickhouse.rows.review_rows import decision_row
 from workers.stores.queries.reviews.review_queries import ReviewStore
 from workers.stores.tables.review_tables import QueueRow
 

@@ -18,7 +18,7 @@ from workers.review.review_errors import InvalidDecision, ReviewConflict, Unknow
 from workers.review.review_models import Acceptance, AcceptancePoint, DecisionBody, Reviewer, ReviewerFigures, Strict
 from workers.review.review_service import ReviewService
 from workers.settings import AccessToken
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 from workers.stores.queries.reviews.review_team_queries import NOBODY, AcceptanceBy, Facets, Interval, ReviewTeamQueries
 
 MOST_AT_ONCE = 100

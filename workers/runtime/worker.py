@@ -30,7 +30,7 @@ from workers.runtime.watchdog import watch_loop
 from workers.services.shared_services import SharedServices
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
-from workers.stores.clickhouse.clickhouse_rows import version_row
+from workers.stores.clickhouse.rows.clickhouse_rows import version_row
 
 TOPIC_SECONDS = 15.0
 """Wait for topics that another process is creating. A start without them ends the process."""

@@ -34,10 +34,12 @@ from schemas.topics import ANSWERS_RELEASED, TOPICS, Topic
 from workers.decision.policy import DecisionPolicy
 from workers.evaluation.thresholds import FeedbackRules, GateThresholds, GroundingThresholds
 from workers.observability.logs import LogFormat
-from workers.settings.console import AccessToken, CheckSettings, ConsoleSettings, HttpSettings
-from workers.settings.delivery import BreakerSettings, DeliverySettings
-from workers.settings.evaluators import EvaluatorSettings
-from workers.settings.exports import (
+from workers.settings.network import is_loopback
+from workers.settings.secret_files import DotEnvWithFiles, EnvironmentWithFiles
+from workers.settings.sections.console import AccessToken, CheckSettings, ConsoleSettings, HttpSettings
+from workers.settings.sections.delivery import BreakerSettings, DeliverySettings
+from workers.settings.sections.evaluators import EvaluatorSettings
+from workers.settings.sections.exports import (
     AlertWebhookSettings,
     ExportSettings,
     LangfuseSettings,
@@ -46,17 +48,15 @@ from workers.settings.exports import (
     TracingSettings,
     WebhookSettings,
 )
-from workers.settings.files import FileSettings
-from workers.settings.gateways import GatewaySettings, GatewayTopic, ReplaySettings, StreamSettings
-from workers.settings.inference import InferenceSettings
-from workers.settings.kafka import KafkaSettings
-from workers.settings.network import is_loopback
-from workers.settings.prices import ModelPrice, PriceSettings
-from workers.settings.privacy import PrivacySettings
-from workers.settings.quality import QualitySettings
-from workers.settings.release import ReleaseSettings, ReviewSettings, ReviewTarget
-from workers.settings.secret_files import DotEnvWithFiles, EnvironmentWithFiles
-from workers.settings.stores import (
+from workers.settings.sections.files import FileSettings
+from workers.settings.sections.gateways import GatewaySettings, GatewayTopic, ReplaySettings, StreamSettings
+from workers.settings.sections.inference import InferenceSettings
+from workers.settings.sections.kafka import KafkaSettings
+from workers.settings.sections.prices import ModelPrice, PriceSettings
+from workers.settings.sections.privacy import PrivacySettings
+from workers.settings.sections.quality import QualitySettings
+from workers.settings.sections.release import ReleaseSettings, ReviewSettings, ReviewTarget
+from workers.settings.sections.stores import (
     ClickHouseSettings,
     MemorySettings,
     RedisSettings,

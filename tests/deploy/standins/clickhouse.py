@@ -10,8 +10,8 @@ from pathlib import Path
 
 from aiohttp import web
 
-import workers.local.clickhouse_server as server
-from workers.local.clickhouse import NAME
+import workers.local.engine.clickhouse_server as server
+from workers.local.engine.clickhouse import NAME
 
 PASSWORDS = Path("/tmp/passwords.json")
 

@@ -34,7 +34,7 @@ from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.review.decision_events import decided, decided_by_deadline, review_event
 from workers.runtime.worker import Worker
 from workers.settings.addresses import Addresses
-from workers.stores.clickhouse.review_rows import review_rows
+from workers.stores.clickhouse.rows.review_rows import review_rows
 
 NOW = datetime.now(UTC)
 

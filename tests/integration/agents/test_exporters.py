@@ -27,7 +27,7 @@ from workers.replay.throttle import GroupLag
 from workers.runtime.agent_choice import EXPORTERS
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 ANSWERS = 40

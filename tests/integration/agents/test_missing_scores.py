@@ -17,8 +17,8 @@ from workers.comparison.tallies import MEASURES
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.named_queries import read_queries
-from workers.stores.clickhouse.review_rows import decision_row
 from workers.stores.clickhouse.rollups import refresh_rollups
+from workers.stores.clickhouse.rows.review_rows import decision_row
 from workers.stores.queries.feedback_store import FeedbackStore
 from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.queries.rating_queries import RatingStore

@@ -19,8 +19,8 @@ from workers.errors import StoreUnavailable
 from workers.feedback.beta_posterior import age_reference
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.feedback_rows import reward_row
 from workers.stores.clickhouse.rollups import refresh_rollups
+from workers.stores.clickhouse.rows.feedback_rows import reward_row
 from workers.stores.queries.feedback_store import FeedbackStore
 
 NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)

@@ -16,7 +16,7 @@ from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.runtime.worker import Worker
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
-from workers.settings.kafka import RECORD_OVERHEAD_BYTES
+from workers.settings.sections.kafka import RECORD_OVERHEAD_BYTES
 
 SECONDS = 120.0
 PROPERTIES = {

@@ -375,7 +375,7 @@ async def test_clickhouse_data_outlives_a_restart(tmp_path: Path) -> None:
 async def test_directory_in_use_ends_a_second_engine_with_its_reason(tmp_path: Path) -> None:
     async with LocalServices(tmp_path, kafka=False, redis=False):
         second = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "workers.local.clickhouse_server"),
+            *(sys.executable, "-m", "workers.local.engine.clickhouse_server"),
             *("--path", str(tmp_path / "clickhouse"), "--port", "1"),
             *("--passwords", str(tmp_path / "passwords.json")),
             stderr=asyncio.subprocess.PIPE,

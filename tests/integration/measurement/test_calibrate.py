@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from workers.cli.analysis import evaluate
 from workers.cli.main import app
 from workers.evaluation.risk_mapping import read_risk_mapping
-from workers.measurement.label_calibration import TooFewLabels
+from workers.measurement.fits.label_calibration import TooFewLabels
 from workers.measurement.labelled_answers import UnreadableSet, read_labelled
 from workers.measurement.measured_answers import answer_of
 from workers.pipeline.local_pipeline import LocalPipeline

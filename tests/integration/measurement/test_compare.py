@@ -31,8 +31,8 @@ from workers.pipeline.local_pipeline import LocalPipeline
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
-from workers.stores.clickhouse.review_rows import decision_row
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.review_rows import decision_row
 from workers.stores.queries.runs import comparison_queries as comparison_store
 from workers.stores.queries.runs.comparison_queries import ComparisonStore, Wanted
 from workers.stores.tables.review_tables import DecisionRow

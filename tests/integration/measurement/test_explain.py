@@ -20,7 +20,7 @@ from workers.errors import TouchstoneError
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
 
 ENRICHED = EnrichedAnswer.model_validate(example(EnrichedAnswer))
 

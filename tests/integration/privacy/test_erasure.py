@@ -28,7 +28,7 @@ from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.clickhouse_roles import ERASER, role_statements
-from workers.stores.clickhouse.review_rows import decision_row, review_rows
+from workers.stores.clickhouse.rows.review_rows import decision_row, review_rows
 from workers.stores.lancedb.memory_store import MemoryStore, TurnFeedback
 from workers.stores.queries.feedback_store import FeedbackStore
 from workers.stores.queries.person_queries import BY_ANSWER, PersonStore

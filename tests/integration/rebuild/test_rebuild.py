@@ -36,8 +36,8 @@ from workers.rebuild.rebuild_sources import RecordSource
 from workers.rebuild.rebuild_targets import Store
 from workers.rebuild.store_rebuild import rebuild
 from workers.settings.addresses import Addresses
-from workers.stores.clickhouse.recorded_rows import stored_rows
 from workers.stores.clickhouse.retention import FIGURES, TIMES
+from workers.stores.clickhouse.rows.recorded_rows import stored_rows
 from workers.stores.lancedb.memory_store import MemoryStore
 
 pytestmark = pytest.mark.timeout(900)

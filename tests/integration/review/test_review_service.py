@@ -25,7 +25,7 @@ from workers.review.review_models import DecisionBody, Filters, Reviewer
 from workers.review.review_service import ReviewService
 from workers.settings import ReviewTarget, Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.review_rows import MAX_TITLE, review_event_row, withdrawing_row
+from workers.stores.clickhouse.rows.review_rows import MAX_TITLE, review_event_row, withdrawing_row
 
 # ------------------------------------------------------------------ looking
 

@@ -20,7 +20,7 @@ from workers.review.review_models import DecisionBody, Filters, WithdrawalBody
 from workers.review.team_actions import BulkBody, TeamActions
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.review_rows import review_rows, withdrawing_row
+from workers.stores.clickhouse.rows.review_rows import review_rows, withdrawing_row
 from workers.stores.queries.reviews.review_queries import ReviewStore
 
 

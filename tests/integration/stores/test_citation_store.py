@@ -16,7 +16,7 @@ from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
 from workers.stores.queries.citation_queries import CitationStore
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)

@@ -9,7 +9,7 @@ from schemas.feedback import ExplicitSignals, FeedbackEvent
 from workers.feedback.observed_events import REVIEWER
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.feedback_rows import feedback_row
+from workers.stores.clickhouse.rows.feedback_rows import feedback_row
 from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.queries.rating_queries import RatingStore
 

@@ -19,7 +19,7 @@ from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.clickhouse_roles import BY_TENANT, INSERTED, READ_BY_WORKERS, role_statements
 from workers.stores.clickhouse.migrations import MigrationError, migrate
 from workers.stores.clickhouse.retention import apply_retention, ttl_expressions
-from workers.stores.clickhouse.review_rows import closing_row, withdrawing_row
+from workers.stores.clickhouse.rows.review_rows import closing_row, withdrawing_row
 from workers.stores.queries.runs.replay_records import ReplayStore
 from workers.stores.queries.runs.run_queries import RunStore
 from workers.stores.tables.answer_tables import SourceRow

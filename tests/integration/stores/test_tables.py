@@ -14,7 +14,7 @@ from workers.delivery.records import Record
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 from workers.stores.clickhouse.migrations import migrate
-from workers.stores.clickhouse.recorded_rows import stored_rows
+from workers.stores.clickhouse.rows.recorded_rows import stored_rows
 from workers.stores.tables.all_tables import BY_NAME, SUMS, TABLES
 from workers.stores.tables.table_row import Column, described_columns, select_list
 

@@ -13,7 +13,7 @@ from schemas.topics import FEEDBACK_ANALYTICS
 from workers.agents.analytics import ANALYTICS
 from workers.delivery.records import Record, WorkItem
 from workers.errors import RejectedByStore
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
 from workers.stores.tables.packed_rows import packed
 
 

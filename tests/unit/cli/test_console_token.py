@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from workers.cli.operation.console_command import TOKEN_FILE, local_secret, remove_unknown_token
 from workers.settings import AccessToken, ConsoleSettings, Settings
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 
 
 @pytest.mark.parametrize("configured", [True, False])

@@ -8,7 +8,7 @@ import pytest
 from schemas.export import example
 from schemas.review import ReviewDecision
 from workers.console.presentation.answer_history import contrary_words, history_of
-from workers.stores.clickhouse.review_rows import decision_row
+from workers.stores.clickhouse.rows.review_rows import decision_row
 from workers.stores.queries.answer_queries import StoredAnswer
 
 

@@ -19,8 +19,8 @@ from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 from workers.evaluation.trimming import fit_record
 from workers.pipeline.reports import Origin, build_enriched_answer
 from workers.settings import Settings
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
-from workers.stores.clickhouse.score_rows import stored_scores
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.score_rows import stored_scores
 
 ENRICHED = EnrichedAnswer.model_validate(example(EnrichedAnswer))
 REPORT = EvaluationReport.model_validate(example(EvaluationReport))

@@ -12,7 +12,7 @@ from workers.decision.decision_basis import UNSTORED, basis_of
 from workers.decision.explanation import Explanation, explain, explain_row
 from workers.decision.policy import DecisionPolicy, Effect, EvaluatorCondition, Row
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
 
 NO_AUDIT = DecisionPolicy(audit_share=0.0)
 

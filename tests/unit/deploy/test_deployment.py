@@ -22,8 +22,8 @@ from workers.cli.main import app
 from workers.runtime.agent_choice import AGENTS, agents_without
 from workers.runtime.health import HealthServer
 from workers.settings import Settings
-from workers.settings.scopes import Scope
 from workers.settings.secret_files import secret_names
+from workers.settings.sections.scopes import Scope
 from workers.stores.clickhouse.clickhouse_roles import ERASER, MIGRATOR, READER, WRITER
 
 COMPOSE = ROOT / "docker-compose.yml"

@@ -33,8 +33,8 @@ from workers.evaluation.text.structure.markers import find_markers
 from workers.evaluation.text.structure.segmentation import segment
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
 from workers.evaluation.trimming import fit_record, fit_report
-from workers.stores.clickhouse.clickhouse_rows import alert_row, enriched_rows
-from workers.stores.clickhouse.review_rows import review_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import alert_row, enriched_rows
+from workers.stores.clickhouse.rows.review_rows import review_rows
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
 MAX_RECORD = 1_000_000

@@ -16,7 +16,7 @@ from schemas.review import WITHDRAWN, ReviewDecision
 from workers.evaluation.thresholds import FeedbackRules
 from workers.feedback.observed_events import review_event
 from workers.feedback.rewards import EVENTS_OF_A_KIND, combine, reward_of
-from workers.stores.clickhouse.feedback_rows import implicit_feedback_row, reward_row
+from workers.stores.clickhouse.rows.feedback_rows import implicit_feedback_row, reward_row
 
 RULES = FeedbackRules()
 AT = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.local.statements import MultipleStatementsError, read_statement
+from workers.local.engine.statements import MultipleStatementsError, read_statement
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from workers.evaluation.grounding.calibration import shipped_calibration
 from workers.evaluation.grounding.claim_features import FEATURES
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, risk_by_rules
 from workers.evaluation.thresholds import GroundingThresholds
-from workers.measurement.ablation import PARTS, FoldRisk, measured_without, timed_measurement, worths
+from workers.measurement.fits.ablation import PARTS, FoldRisk, measured_without, timed_measurement, worths
 from workers.measurement.labelled_answers import LabelledRow, read_labelled
 from workers.measurement.measured_answers import measure_row
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from workers.evaluation.grounding.risk import Measures, assess
 from workers.evaluation.risk_mapping import RiskMapping, read_risk_mapping
 from workers.evaluation.thresholds import GroundingThresholds
-from workers.measurement.label_calibration import LabelFit, TooFewLabels, fit_labels, reliability
+from workers.measurement.fits.label_calibration import LabelFit, TooFewLabels, fit_labels, reliability
 from workers.pipeline.versions import differences, version_parts
 from workers.settings import Settings
 

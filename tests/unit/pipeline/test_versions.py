@@ -136,7 +136,7 @@ def test_every_module_that_judging_agents_use_counts_and_no_other() -> None:
         "workers.feedback.patterns",
         "workers.feedback.rewards",
         "workers.feedback.beta_posterior",
-        "workers.stores.clickhouse.clickhouse_rows",
+        "workers.stores.clickhouse.rows.clickhouse_rows",
     }
     assert not others & set(evaluation_modules())
     used = {"citations", "grounding", "quality", "assembly"}
@@ -146,7 +146,7 @@ def test_every_module_that_judging_agents_use_counts_and_no_other() -> None:
         for node in ast.walk(ast.parse((ROOT / "workers" / "agents" / f"{agent}.py").read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("workers.evaluation.")
     }
-    assert imports - {"workers.stores.clickhouse.clickhouse_rows"} <= set(evaluation_modules())
+    assert imports - {"workers.stores.clickhouse.rows.clickhouse_rows"} <= set(evaluation_modules())
 
 
 def test_every_library_that_evaluation_modules_import_counts() -> None:

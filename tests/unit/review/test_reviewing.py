@@ -17,7 +17,7 @@ from workers.review.agreement import cohens_kappa
 from workers.review.decision_events import decided, decided_by_deadline
 from workers.review.queue.deadlines import deadline_action
 from workers.settings import ReviewSettings
-from workers.stores.clickhouse.review_rows import review_rows
+from workers.stores.clickhouse.rows.review_rows import review_rows
 
 REQUEST = review_request(7)
 SAID: dict[str, Any] = {"by": "first", "profile": {}, "at": AT}

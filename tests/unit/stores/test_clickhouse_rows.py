@@ -14,7 +14,7 @@ from workers.decision.enrichment import enrich
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
 
 WHEN = datetime(2026, 11, 2, 8, tzinfo=UTC)
 

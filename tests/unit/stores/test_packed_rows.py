@@ -17,8 +17,8 @@ from schemas.topics import FEEDBACK_ANALYTICS
 from workers.delivery.followers.record_subjects import subject_of
 from workers.delivery.records import Record
 from workers.errors import UnreadableRecord
-from workers.stores.clickhouse.clickhouse_rows import enriched_rows
-from workers.stores.clickhouse.recorded_rows import stored_rows
+from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
+from workers.stores.clickhouse.rows.recorded_rows import stored_rows
 from workers.stores.tables import packed_rows
 from workers.stores.tables.packed_rows import packed, unpacked
 from workers.stores.tables.table_row import TableRow

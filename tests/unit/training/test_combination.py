@@ -15,7 +15,7 @@ from workers.evaluation.grounding.grounding_evaluator import combine_with_verifi
 from workers.evaluation.grounding.verifier_combination import VerifierCombination, read_combination
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.verifying import file_version
-from workers.measurement import fitting
+from workers.measurement.fits import fitting
 from workers.measurement.labelled_answers import LabelledRow
 from workers.measurement.measured_answers import MeasuredRow, measure_row
 

@@ -32,7 +32,7 @@ from workers.exporters.langfuse_scores import (
 from workers.exporters.receiver import REFUSALS, Receiver
 from workers.observability import metrics
 from workers.observability.caller_traces import seeded_trace_id
-from workers.stores.clickhouse.recorded_rows import feedback_of
+from workers.stores.clickhouse.rows.recorded_rows import feedback_of
 from workers.stores.queries.answer_queries import AnswerStore
 
 AGENT = "langfuse"

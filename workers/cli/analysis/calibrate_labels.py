@@ -13,7 +13,7 @@ from rich.text import Text
 from workers.cli.output import console, errors, print_json, read_settings, require_writable
 from workers.evaluation.grounding.calibration import shipped_calibration
 from workers.inference.opening import open_combination, open_verifier
-from workers.measurement.label_calibration import LabelFit, fit_labels
+from workers.measurement.fits.label_calibration import LabelFit, fit_labels
 from workers.measurement.labelled_answers import read_labelled
 from workers.measurement.measured_answers import MeasuredRow, measure_row
 from workers.measurement.risk_methods import Scored, touchstone, verified

@@ -18,10 +18,10 @@ from workers.evaluation.grounding.verifier_combination import VerifierCombinatio
 from workers.inference.backends import EmbeddingBackend
 from workers.inference.opening import open_backend, open_combination, open_verifier
 from workers.inference.verifying import VerifierBackend
-from workers.measurement import fitting
 from workers.measurement import measurement_report as report
 from workers.measurement import risk_methods as methods
-from workers.measurement.ablation import (
+from workers.measurement.fits import fitting
+from workers.measurement.fits.ablation import (
     PARTS,
     FoldRisk,
     Worth,

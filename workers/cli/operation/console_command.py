@@ -20,7 +20,7 @@ from workers.process.private_files import open_private
 from workers.runtime.health import HealthServer
 from workers.settings import AccessToken, Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, find_addresses
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 
 if TYPE_CHECKING:
     from workers.console.resources import ConsoleResources

@@ -5,7 +5,7 @@ from typing import Literal
 
 from schemas.identifiers import DEFAULT_TENANT
 from workers.console.http.problems import Problem
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from workers.console.identity.principal import Principal
 from workers.console.identity.sessions import COOKIE, csrf_token, end_of, make_cookie, token_name
 from workers.console.resources import resources_of
 from workers.settings import AccessToken, ConsoleSettings
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 
 CSRF_HEADER = "X-CSRF-Token"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -18,7 +18,7 @@ from schemas.review import POLICY
 from workers.console.http.problems import Problem, problem_response
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Bearer, Cookie, Require
-from workers.console.presentation.audit_evidence import contrary_words
+from workers.console.presentation.audit.audit_evidence import contrary_words
 from workers.console.presentation.code_meanings import CODE_MEANINGS
 from workers.console.presentation.minima import beside, whole
 from workers.console.presentation.rendering import citation_kind, markdown, web_address
@@ -42,7 +42,7 @@ from workers.evaluation.text.visible_text import visible
 from workers.review.reader_outcomes import change_of
 from workers.review.review_errors import WITHDRAW, final_advice
 from workers.review.review_models import USUAL_REASONS
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 
 ENVIRONMENT = Environment(
     loader=FileSystemLoader(Path(__file__).with_name("templates")),

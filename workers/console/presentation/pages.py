@@ -29,7 +29,7 @@ from workers.console.routes.citations import CitationId, found_citation
 from workers.console.routes.overview import PERIODS, PeriodName, overview_of
 from workers.decision.reader_text.source_addresses import source_address
 from workers.review.review_models import Reviewer
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.audit_queries import AuditFilter
 from workers.stores.queries.reviews.review_team_queries import AcceptanceBy, Interval

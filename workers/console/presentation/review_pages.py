@@ -28,7 +28,7 @@ from workers.review.guidelines import guidelines_of
 from workers.review.review_models import DecisionBody, Filters, Reviewer, ReviewItem
 from workers.review.review_service import ReviewService
 from workers.review.team_actions import TeamActions
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.audit_queries import LOADED_AHEAD
 

@@ -22,7 +22,7 @@ from workers.feedback.observed_events import is_of_reviewer
 from workers.feedback.rewards import combine, explicit_reward
 from workers.review.review_models import JudgedClaim, SentTurns
 from workers.settings import Settings
-from workers.stores.clickhouse.score_rows import stored_scores
+from workers.stores.clickhouse.rows.score_rows import stored_scores
 from workers.stores.queries.answer_queries import StoredAnswer
 
 

@@ -16,8 +16,8 @@ from workers.console.http.requests import StrictRoute
 from workers.console.http.table_files import MEDIA_TYPES, FileFormat, encoded
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Admin
-from workers.console.presentation.audit_evidence import evidence_of
-from workers.console.presentation.audit_views import (
+from workers.console.presentation.audit.audit_evidence import evidence_of
+from workers.console.presentation.audit.audit_views import (
     Access,
     AccessPage,
     AuditPage,

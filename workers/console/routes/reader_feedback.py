@@ -17,7 +17,7 @@ from workers.console.identity.security import FeedbackSender
 from workers.console.resources import Shared
 from workers.console.routes.answers import Accepted, AnswerId
 from workers.console.sending import AGENT, event_outputs
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 
 router = APIRouter(prefix="/api", tags=["feedback"], route_class=StrictRoute)
 

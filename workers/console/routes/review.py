@@ -36,7 +36,7 @@ from workers.review.review_models import (
 )
 from workers.review.review_service import ReviewService
 from workers.review.team_actions import BulkBody, BulkOutcome, TeamActions
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 from workers.stores.queries.reviews.review_team_queries import AcceptanceBy, Interval
 
 router = APIRouter(prefix="/api/reviews", tags=["review"], route_class=StrictRoute)

@@ -11,7 +11,7 @@ from workers.console.identity.principal import Principal
 from workers.console.identity.security import Bearer, Cookie, guard_of
 from workers.console.identity.sessions import COOKIE
 from workers.console.resources import Shared
-from workers.settings.scopes import Scope
+from workers.settings.sections.scopes import Scope
 
 router = APIRouter(prefix="/api/session", tags=["session"], route_class=StrictRoute)
 

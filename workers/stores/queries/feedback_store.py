@@ -11,8 +11,8 @@ from workers.feedback.beta_posterior import WeightedRewards
 from workers.feedback.contextual_reward import WeightedMoments
 from workers.feedback.rewards import EVENTS_OF_A_KIND
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.feedback_rows import feedback_row
 from workers.stores.clickhouse.row_reading import ask, without_zone
+from workers.stores.clickhouse.rows.feedback_rows import feedback_row
 
 # The same bound and order as in workers.feedback.rewards. The count includes all events.
 KNOWN = """

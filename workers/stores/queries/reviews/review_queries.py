@@ -13,8 +13,8 @@ from pydantic_core import from_json
 
 from schemas.base import RiskLevel
 from schemas.review import POLICY, ReviewDecision, ReviewRequest
-from workers.stores.clickhouse.review_rows import MAX_TITLE
 from workers.stores.clickhouse.row_reading import in_parameters, without_zone
+from workers.stores.clickhouse.rows.review_rows import MAX_TITLE
 from workers.stores.queries.claim_queries import CURRENT, OF_ANSWER
 from workers.stores.queries.reviews.blind_reviews import DUE, Sample, due_values
 from workers.stores.queries.reviews.review_agreement_queries import ReviewAgreementQueries

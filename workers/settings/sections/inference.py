@@ -7,7 +7,7 @@ from pydantic import (
     Field,
 )
 
-from workers.settings.groups import Count, Group, Positive
+from workers.settings.sections.groups import Count, Group, Positive
 
 
 class InferenceSettings(Group):

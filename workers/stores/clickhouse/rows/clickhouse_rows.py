@@ -18,7 +18,7 @@ from workers.decision.decision_basis import DecisionBasis, findings_text
 from workers.decision.reader_text.presentation import response_seconds
 from workers.decision.reader_text.source_addresses import source_version
 from workers.evaluation.citations.citation_finder import call_text, content_digest
-from workers.stores.clickhouse.score_rows import score_rows
+from workers.stores.clickhouse.rows.score_rows import score_rows
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationLogRow, CitationRow, ClaimRow, SourceRow
 from workers.stores.tables.operation_tables import VersionRow
 from workers.stores.tables.table_row import TableRow

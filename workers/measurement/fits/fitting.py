@@ -23,8 +23,8 @@ from workers.evaluation.grounding.claim_features import FEATURES, content_sequen
 from workers.evaluation.grounding.grounding_evaluator import risk_by_rules
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.evaluation.trees import Floats
-from workers.measurement.boosted_trees import export_trees
 from workers.measurement.classification_metrics import best_threshold
+from workers.measurement.fits.boosted_trees import export_trees
 from workers.measurement.labelled_answers import LabelledRow, UnreadableSet
 from workers.measurement.measured_answers import MeasuredRow
 

@@ -8,7 +8,7 @@ from pydantic import (
     SecretStr,
 )
 
-from workers.settings.groups import Count, Group, Positive, PositiveDays
+from workers.settings.sections.groups import Count, Group, Positive, PositiveDays
 
 
 class RedisSettings(Group):

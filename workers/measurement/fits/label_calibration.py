@@ -16,7 +16,7 @@ from workers.evaluation.thresholds import GroundingThresholds
 from workers.evaluation.trees import Floats
 from workers.feedback.patterns import wilson_interval
 from workers.measurement.classification_metrics import balanced_accuracy, best_threshold, calibration_error, fast_f1
-from workers.measurement.fitting import FOLDS, folds
+from workers.measurement.fits.fitting import FOLDS, folds
 from workers.measurement.intervals import Difference, Rows, difference
 
 FEWEST_ANSWERS = 50

@@ -11,8 +11,8 @@ from pydantic import (
     model_validator,
 )
 
-from workers.settings.groups import Group, Positive, PositiveHours
 from workers.settings.network import HttpAddress, check_address
+from workers.settings.sections.groups import Group, Positive, PositiveHours
 
 
 class TracingSettings(Group):

@@ -12,7 +12,7 @@ from pydantic import (
 )
 
 from schemas.topics import DEFAULT_PARTITIONS, PRIVACY_ERASURES, Topic, topic_named
-from workers.settings.groups import Count, Group, Positive, PositiveDays
+from workers.settings.sections.groups import Count, Group, Positive, PositiveDays
 
 RECORD_OVERHEAD_BYTES = 48_588
 """Room for the frame of a batch above the largest record. With the default size of a record it makes Kafka's default."""

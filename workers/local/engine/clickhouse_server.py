@@ -1,6 +1,6 @@
 """Serve ClickHouse's HTTP interface on loopback, with chDB as the engine.
 
-    python -m workers.local.clickhouse_server --path DIRECTORY --port PORT --passwords FILE
+    python -m workers.local.engine.clickhouse_server --path DIRECTORY --port PORT --passwords FILE
 
 The unmodified `clickhouse-connect` client works with this server: statements in the URL, the body
 or a form; Native results and inserts; parameters, settings, compressed requests; ClickHouse's
@@ -29,12 +29,12 @@ import uvloop
 from aiohttp import BasicAuth, web
 
 from workers.local.bodies import DamagedBodyError, TooLargeError, UnknownEncodingError, decoded
-from workers.local.chdb_engine import Engine, EngineError, EngineRequest, EngineResult, engine_error
-from workers.local.clickhouse import DISPLAY_NAME, NAME
+from workers.local.engine.chdb_engine import Engine, EngineError, EngineRequest, EngineResult, engine_error
+from workers.local.engine.clickhouse import DISPLAY_NAME, NAME
+from workers.local.engine.statement_policy import VERBS, refusal
+from workers.local.engine.statements import MultipleStatementsError, Statement, read_statement
 from workers.local.passwords import USER, read_passwords
 from workers.local.ports import LOOPBACK
-from workers.local.statement_policy import VERBS, refusal
-from workers.local.statements import MultipleStatementsError, Statement, read_statement
 
 log = structlog.get_logger(__name__)
 

@@ -26,7 +26,7 @@ def clickhouse_service(directory: Path, passwords: Path) -> ServiceSpec:
 
     def command(port: int) -> list[str]:
         return [
-            sys.executable, "-m", "workers.local.clickhouse_server",
+            sys.executable, "-m", "workers.local.engine.clickhouse_server",
             "--path", path,
             "--port", str(port),
             "--passwords", str(passwords.resolve()),
@@ -52,7 +52,7 @@ def _environment() -> dict[str, str]:
         # The engine reads the time zone once, on import; times without a zone are UTC.
         "TZ": "UTC",
     }
-    checkout = Path(__file__).resolve().parents[2]
+    checkout = Path(__file__).resolve().parents[3]
     if str(checkout) not in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
         # In a checkout, the server's interpreter may not find the package otherwise.
         inherited = os.environ.get("PYTHONPATH", "")

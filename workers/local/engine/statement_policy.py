@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from workers.local.statements import TOKEN, Statement
+from workers.local.engine.statements import TOKEN, Statement
 
 SAFE_TABLE_FUNCTIONS = frozenset(
     {

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from workers.process.line_files import MAX_LINE_BYTES
-from workers.settings.groups import Group
+from workers.settings.sections.groups import Group
 
 
 class FileSettings(Group):

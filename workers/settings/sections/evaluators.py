@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from schemas.reports import EvaluatorName
-from workers.settings.groups import Group, Positive
+from workers.settings.sections.groups import Group, Positive
 
 
 class EvaluatorSettings(Group):

@@ -13,7 +13,7 @@ from workers.decision.reader_text.inline_marks import InlinePolicy, UngroundedPo
 from workers.decision.reader_text.presentation import ReaderPolicy
 from workers.decision.reader_text.reader_texts import TextsByLanguage
 from workers.decision.reader_text.source_addresses import check_template
-from workers.settings.groups import Count, Group, Positive, PositiveDays, PositiveHours
+from workers.settings.sections.groups import Count, Group, Positive, PositiveDays, PositiveHours
 
 
 class ReleaseSettings(Group):

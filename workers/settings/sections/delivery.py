@@ -6,7 +6,7 @@ from pydantic import (
     Field,
 )
 
-from workers.settings.groups import Count, Group, Positive
+from workers.settings.sections.groups import Count, Group, Positive
 
 
 class DeliverySettings(Group):

@@ -13,7 +13,7 @@ from pydantic import (
 from workers.gateways.formats import BUILTIN, Format, format_named
 from workers.gateways.mapped import Mapped, read_mapping
 from workers.process.plugins import PluginError
-from workers.settings.groups import Count, Group, Positive
+from workers.settings.sections.groups import Count, Group, Positive
 
 
 class ReplaySettings(Group):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from workers.settings.groups import Group
+from workers.settings.sections.groups import Group
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 

@@ -14,9 +14,9 @@ from pydantic import (
 
 from schemas.review import POLICY
 from workers.decision.stream_stop import StopOn
-from workers.settings.groups import Count, Group, Positive, PositiveHours
 from workers.settings.network import is_loopback
-from workers.settings.scopes import Scope
+from workers.settings.sections.groups import Count, Group, Positive, PositiveHours
+from workers.settings.sections.scopes import Scope
 
 
 class HttpSettings(Group):

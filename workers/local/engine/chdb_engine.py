@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from workers.local.statements import InlineData, Statement
+from workers.local.engine.statements import InlineData, Statement
 
 MAX_THREADS = 2
 MAX_QUERY_MEMORY_BYTES = 1_500_000_000

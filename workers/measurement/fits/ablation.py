@@ -22,7 +22,7 @@ from workers.evaluation.grounding.sources.clause_evidence import ClauseFindings
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.measurement import measured_answers
 from workers.measurement.classification_metrics import fast_auroc, fast_f1
-from workers.measurement.fitting import fit_folds
+from workers.measurement.fits.fitting import fit_folds
 from workers.measurement.intervals import Difference, Rows, difference
 from workers.measurement.labelled_answers import LabelledRow
 from workers.measurement.measured_answers import MeasuredRow, measure_row

@@ -1,0 +1,1 @@
+"""Serve ClickHouse's HTTP interface on loopback, with chDB as the engine."""

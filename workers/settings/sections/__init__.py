@@ -1,0 +1,1 @@
+"""Define one section of the settings each: its fields, defaults, units and reasons."""

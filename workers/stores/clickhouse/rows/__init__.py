@@ -1,0 +1,1 @@
+"""Convert records to rows of the tables of ClickHouse."""
