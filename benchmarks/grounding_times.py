@@ -14,7 +14,8 @@ import time
 from benchmarks.feedback_times import show
 from schemas.answers import GeneratedAnswer
 from workers.evaluation.citations.citation_finder import find_citations
-from workers.evaluation.grounding.grounding_evaluator import checked_claims, evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import checked_claims, evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.process.paths import examples_directory
 

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from benchmarks.traffic import add_options, answers_with_contexts, distinct, repeated
 from schemas.answers import GeneratedAnswer
 from workers.evaluation.citations.citation_finder import find_citations
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.backends import PACKAGED_MODEL, load_sentence_transformer
 from workers.process.cores import available_cores

@@ -12,7 +12,8 @@ from itertools import islice
 
 from benchmarks.feedback_times import show
 from schemas.answers import GeneratedAnswer
-from workers.evaluation.grounding.grounding_evaluator import prepare_grounding, score_with_rules
+from workers.evaluation.grounding.grounding_evaluator import score_with_rules
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair, verifier_pairs
 from workers.inference.opening import BUILTIN, open_verifier
 from workers.inference.verifying import VerifierBackend

@@ -19,7 +19,8 @@ from pathlib import Path
 
 from training.pairs import NOT_SUPPORTED, SUPPORTED, RawPair, Spans, in_half
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
-from workers.evaluation.grounding.grounding_evaluator import checked_claims, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import checked_claims
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.text.structure.segmentation import segment
 from workers.measurement.labelled_answers import LabelledRow, read_labelled
 from workers.measurement.measured_answers import answer_of

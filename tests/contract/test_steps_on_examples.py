@@ -29,7 +29,8 @@ from workers.decision.finality import released_by
 from workers.decision.reader_text.formatting import format_answer
 from workers.decision.release_events import alerts, conversation_turn, released_answer, review_request
 from workers.evaluation.citations.citation_finder import find_citations
-from workers.evaluation.grounding.grounding_evaluator import PreparedGrounding, evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import PreparedGrounding, prepare_grounding
 from workers.evaluation.quality.quality_evaluator import PreparedQuality, evaluate_quality, prepare_quality
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds, QualityThresholds
 from workers.evaluation.trimming import fit_record

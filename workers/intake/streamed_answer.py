@@ -15,7 +15,8 @@ from schemas.streams import AnswerChunk, CheckedSentences
 from workers.decision.stream_stop import StopOn, stop_reason
 from workers.evaluation.budget import Budget, spending
 from workers.evaluation.grounding.claim_memory import ClaimMemory, remembering
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.text.structure.segmentation import Sentence, segment
 from workers.evaluation.thresholds import GroundingThresholds
 

@@ -13,12 +13,8 @@ from schemas.answers import GeneratedAnswer
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.grounding.calibration import GroundingCalibration
 from workers.evaluation.grounding.claim_features import FEATURES
-from workers.evaluation.grounding.grounding_evaluator import (
-    PreparedGrounding,
-    checked_claims,
-    prepare_grounding,
-    similarities,
-)
+from workers.evaluation.grounding.grounding_evaluator import checked_claims, similarities
+from workers.evaluation.grounding.prepared_grounding import PreparedGrounding, prepare_grounding
 from workers.evaluation.grounding.support import MeasuredClaim, measure_claims
 from workers.evaluation.trees import Floats
 from workers.gateways.labelled_rows import labelled_answer

@@ -16,13 +16,12 @@ from workers.errors import JudgementError
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.clauses.parser import load_parser
 from workers.evaluation.grounding.grounding_evaluator import (
-    PreparedGrounding,
     RuleScores,
     combine_with_verifier,
     evaluate_grounding,
-    prepare_grounding,
     score_with_rules,
 )
+from workers.evaluation.grounding.prepared_grounding import PreparedGrounding, prepare_grounding
 from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
 from workers.evaluation.quality.quality_evaluator import PreparedQuality, evaluate_quality, prepare_quality

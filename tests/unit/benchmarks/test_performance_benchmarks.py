@@ -9,7 +9,8 @@ import pytest
 
 from benchmarks.growth import SENTENCES, Size, exponent, made, measure_growth
 from benchmarks.plot import draw, panels, ratios
-from workers.evaluation.grounding.grounding_evaluator import checked_claims, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import checked_claims
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROOT = Path("/repository")

@@ -9,7 +9,8 @@ from schemas.streams import AnswerChunk
 from tests.harness.paths import ROOT
 from workers.cli.operation.demo_files import demo_files
 from workers.errors import TouchstoneError
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 
 EXAMPLES = ROOT / "examples"

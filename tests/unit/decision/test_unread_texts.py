@@ -19,7 +19,8 @@ from workers.decision.finality import decided_turn
 from workers.decision.policy import DecisionPolicy, EvaluatorCondition, Row
 from workers.decision.release_events import released_answer, review_request
 from workers.evaluation.citations.citation_finder import find_citations
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 from workers.review.decision_events import decided, decided_by_deadline
 

@@ -17,7 +17,8 @@ from schemas.answers import ContextChunk, GeneratedAnswer
 from tests.harness.operations import count_operations
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.facts.calculation.calculations import derived_figures
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.quality.quality_evaluator import evaluate_quality, prepare_quality
 from workers.evaluation.thresholds import GroundingThresholds, QualityThresholds
 

@@ -9,7 +9,8 @@ from tests.harness.hostile_results import CLAIMS, RESULTS, TURNS, Make, conversa
 from tests.harness.operations import count_operations
 from tests.unit.evaluation.test_bounded_operations import GROWTH, MOST, MOST_WITH_TOOLS, OneVector
 from workers.evaluation.citations.citation_finder import find_citations
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.quality.quality_evaluator import evaluate_quality, prepare_quality
 from workers.evaluation.thresholds import GroundingThresholds, QualityThresholds
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from schemas.answers import ContextChunk, GeneratedAnswer, ToolCall, Turn
 from schemas.grounding import GroundingFindings
 from workers.evaluation.conversation.resolution import resolve_query
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 
 DONE = datetime(2026, 11, 2, tzinfo=UTC)

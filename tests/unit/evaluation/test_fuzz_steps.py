@@ -27,7 +27,8 @@ from workers.decision.reader_text.reference_list import Style
 from workers.decision.release_events import alerts, conversation_turn, released_answer, review_request
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.facts.evidence_units import segment_source
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.quality.quality_evaluator import evaluate_quality, prepare_quality
 from workers.evaluation.text.structure.markers import find_markers
 from workers.evaluation.text.structure.segmentation import segment

@@ -19,7 +19,8 @@ from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.decision.reader_text.reference_list import Style, escape
 from workers.evaluation.citations.citation_finder import find_citations
 from workers.evaluation.facts.evidence_units import segment_source
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.quality.characteristics import correctness
 from workers.evaluation.quality.quality_evaluator import evaluate_quality, prepare_quality
 from workers.evaluation.quality.validation import validate_response

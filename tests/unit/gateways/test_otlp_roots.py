@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.gateways.adapted import Adapted, Received
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord

@@ -12,7 +12,8 @@ from schemas.identifiers import judgement_id
 from tests.harness.paths import ROOT
 from workers.decision.enrichment import enrich
 from workers.evaluation.citations.citation_finder import find_citations
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GateThresholds, GroundingThresholds
 from workers.stores.clickhouse.rows.clickhouse_rows import enriched_rows
 

@@ -19,7 +19,8 @@ from training.pairs import CONTRADICTED, SUPPORTED, UNSUPPORTED, Pair, RawPair, 
 from training.prepare import balanced
 from training.records import written_records
 from training.windows import windowed
-from workers.evaluation.grounding.grounding_evaluator import checked_claims, prepare_grounding, similarities
+from workers.evaluation.grounding.grounding_evaluator import checked_claims, similarities
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.grounding.sources.verifier_evidence import CLAIM, verifier_pairs
 from workers.measurement.classification_metrics import auroc
 

@@ -23,52 +23,27 @@ Rules:
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.answers import GeneratedAnswer
 from schemas.grounding import (
-    MAX_CALCULATIONS,
-    MAX_CLAIM_TEXT,
-    MAX_CLAIMS,
     MAX_CONFLICTS,
-    MAX_EXPRESSION,
-    MAX_ISSUE_CLAIMS,
-    MAX_NUMBER,
-    MAX_PASSAGE,
-    MAX_SOURCES,
-    Calculation,
-    CalculationInput,
-    Claim,
-    ClaimSource,
-    Conflict,
     EarlierContradiction,
-    Evidence,
     GroundingFindings,
-    GroundingIssue,
-    IssueType,
-    ResolvedQuery,
 )
 from schemas.identifiers import claim_id
-from schemas.reports import Span
-from workers.evaluation.citations.citation_finder import NO_CONTEXT, coverage, resolve_citations, skip_reason
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.claims.courtesies import may_state
-from workers.evaluation.contradictions.json_evidence import RecordFacts, read_record
-from workers.evaluation.conversation.resolution import Resolution, resolve_query, with_resolved_query
-from workers.evaluation.conversation.unnamed_subjects import with_question
-from workers.evaluation.facts.calculation.calculations import derived_figures, expression
-from workers.evaluation.grounding.attribution import Attribution, SourceSupport, attribute
+from workers.evaluation.grounding.attribution import Attribution, attribute
 from workers.evaluation.grounding.calibration import AnswerClaims, GroundingCalibration, shipped_calibration
+from workers.evaluation.grounding.claim_findings import conflict_findings, listed_claims, query_findings, with_claims
+from workers.evaluation.grounding.prepared_grounding import MAX_MARKERS, PreparedGrounding
 from workers.evaluation.grounding.risk import Measures, assess
-from workers.evaluation.grounding.run_steps import StepWords, first_step, words_of_steps
 from workers.evaluation.grounding.sources.earlier_turns import (
     EarlierSentence,
     contradicted_earlier,
-    earlier_sentences,
     recalls_figures,
     said_before,
     statement_of,
@@ -76,15 +51,9 @@ from workers.evaluation.grounding.sources.earlier_turns import (
 from workers.evaluation.grounding.sources.evidence import (
     EvidenceUnit,
     Matrix,
-    collect_evidence,
     word_cosines,
 )
-from workers.evaluation.grounding.sources.excerpts import excerpt_for
 from workers.evaluation.grounding.sources.tool_evidence import (
-    ToolEvidence,
-    attribute_units,
-    failure_units,
-    read_tools,
     with_tools,
 )
 from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair, verifier_pairs
@@ -98,100 +67,11 @@ from workers.evaluation.grounding.support import (
     rule_margins,
 )
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
-from workers.evaluation.grounding.worked_figures import with_worked_figures
 from workers.evaluation.text.languages.local_words import content_words
-from workers.evaluation.text.structure.segmentation import segment
-from workers.evaluation.text.uncertainty import uncertainty_spans
 from workers.evaluation.thresholds import GroundingThresholds
 
 Verdicts = Mapping[VerifierPair, NDArray[np.float32]]
 """A verifier's probabilities of supported, contradicted and unsupported, shape (3,), by pair."""
-
-MAX_EXCERPT = 300
-"""Longest excerpt of a piece of evidence, code points."""
-MAX_MARKERS = 1_000
-"""Most uncertainty markers that are listed; all of them count."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedGrounding:
-    """Hold a segmented answer with its evidence.
-
-    Attributes:
-        tenant: tenant of the answer.
-        answer_id: identifier of the answer.
-        claims: the listed claims in order, of any kind.
-        cited: for each of them the contexts that it validly cites, from 1.
-        total: number of all claims.
-        unchecked: number of different claims that need grounding and are beyond the limit.
-        units: the evidence.
-        records: facts from the fields of JSON contexts, by number of the context.
-        coverage: share of sentences with a valid citation; ``None`` if no sentence needs a citation.
-        uncertainty: positions of uncertainty markers.
-        skipped: reason why nothing is evaluated; empty otherwise.
-        query: the query after the earlier turns; ``None`` without earlier turns.
-        earlier: statements of the earlier turns.
-        answer: text of the answer, if there are earlier turns.
-        steps: words of the steps of the run.
-        tools: results of tools; ``None`` without any.
-    """
-
-    tenant: str
-    answer_id: str
-    claims: tuple[ExtractedClaim, ...] = ()
-    cited: tuple[tuple[int, ...], ...] = ()
-    total: int = 0
-    unchecked: int = 0
-    units: tuple[EvidenceUnit, ...] = ()
-    records: Mapping[int, RecordFacts] = field(default_factory=dict)
-    coverage: float | None = None
-    uncertainty: tuple[Span, ...] = field(default=())
-    skipped: str = ""
-    query: Resolution | None = None
-    earlier: tuple[EarlierSentence, ...] = ()
-    answer: str = ""
-    steps: tuple[StepWords, ...] = ()
-    tools: ToolEvidence | None = None
-
-
-def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
-    """Segment an answer and its contexts: return claims and evidence."""
-    reason = skip_reason(answer)
-    if reason and not (reason == NO_CONTEXT and answer.conversation):
-        return PreparedGrounding(answer.tenant, answer.answer_id, skipped=reason)
-    resolution = resolve_query(answer.query, answer.conversation)
-    answer = with_resolved_query(answer, resolution)
-    contexts = answer.contexts or []
-    sentences = segment(answer.answer)
-    resolved = resolve_citations(answer, sentences)
-    places, unchecked = _listed(resolved.claims)
-    claims = with_question([resolved.claims[place] for place in places], resolution)
-    tools = read_tools(answer)
-    units = collect_evidence(contexts, content_words(answer.answer), claims[0].language if claims else "en")
-    units = (*units, *attribute_units(tools, contexts, units)) if tools else units
-    claims = with_worked_figures(claims, [answer.query, *(unit.text for unit in units)])
-    return PreparedGrounding(
-        tenant=answer.tenant,
-        answer_id=answer.answer_id,
-        claims=claims,
-        cited=tuple(resolved.cited[place] for place in places),
-        total=len(resolved.claims),
-        unchecked=unchecked,
-        tools=tools,
-        units=units if units else tuple(failure_units(tools, [chunk.chunk_id for chunk in contexts])),
-        records={
-            number: facts
-            for number, chunk in enumerate(contexts, 1)
-            if (facts := read_record(chunk.content)) is not None
-        },
-        coverage=coverage(resolved),
-        uncertainty=tuple(uncertainty_spans(answer.answer, sentences)),
-        skipped=reason,
-        query=resolution,
-        earlier=earlier_sentences(answer.conversation, content_words(answer.answer)),
-        answer=answer.answer if answer.conversation else "",
-        steps=words_of_steps(answer.steps),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +219,7 @@ def combine_with_verifier(
         claim.start: (support, attribution)
         for claim, support, attribution in zip(checked, supports, attributions, strict=True)
     }
-    claims = _claims(prepared, judged, before)
+    claims = listed_claims(prepared, judged, before)
     return GroundingFindings(
         hallucination_risk=risk.level if is_read else None,
         risk_score=risk.score if is_read else None,
@@ -351,10 +231,10 @@ def combine_with_verifier(
         uncertainty_markers=list(prepared.uncertainty[:MAX_MARKERS]),
         claims=claims,
         claims_total=prepared.total,
-        conflicts=list(_conflicts(prepared, judged))[:MAX_CONFLICTS],
-        issues=[_naming(issue, claims) for issue in risk.issues],
+        conflicts=list(conflict_findings(prepared, judged))[:MAX_CONFLICTS],
+        issues=[with_claims(issue, claims) for issue in risk.issues],
         suggestions=risk.suggestions,
-        query=_query(prepared.query),
+        query=query_findings(prepared.query),
         earlier_contradictions=list(_earlier_contradictions(prepared))[:MAX_CONFLICTS],
     )
 
@@ -370,13 +250,13 @@ def _without_sources(prepared: PreparedGrounding) -> GroundingFindings:
     """Return the findings on an answer without sources: what its earlier turns say, if it has any."""
     found = GroundingFindings(status="skipped", reason=prepared.skipped)
     if not prepared.earlier:
-        return found.model_copy(update={"query": _query(prepared.query)})
+        return found.model_copy(update={"query": query_findings(prepared.query)})
     before = _said_before(prepared, checked_claims(prepared))
     return found.model_copy(
         update={
-            "claims": _claims(prepared, {}, before),
+            "claims": listed_claims(prepared, {}, before),
             "claims_total": prepared.total,
-            "query": _query(prepared.query),
+            "query": query_findings(prepared.query),
             "earlier_contradictions": list(_earlier_contradictions(prepared))[:MAX_CONFLICTS],
         }
     )
@@ -417,40 +297,6 @@ def _earlier_contradictions(prepared: PreparedGrounding) -> Iterator[EarlierCont
                 earlier=statement_of(found.sentence),
                 mismatches=list(found.mismatches),
             )
-
-
-def _claims(
-    prepared: PreparedGrounding,
-    judged: Mapping[int, tuple[Support, Attribution]],
-    before: Mapping[int, EarlierSentence],
-) -> list[Claim]:
-    claims = []
-    for claim, numbers in zip(prepared.claims, prepared.cited, strict=True):
-        found = _claim(prepared, claim, numbers, *judged.get(claim.start, (None, Attribution())))
-        if claim.start in before:
-            found = found.model_copy(update={"verdict": "said_before", "earlier": statement_of(before[claim.start])})
-        elif prepared.steps and found.verdict in ("unsupported", "contradicted"):
-            found = found.model_copy(update={"step": first_step(claim, prepared.units, prepared.steps)})
-        claims.append(found)
-    return claims
-
-
-def _query(resolution: Resolution | None) -> ResolvedQuery | None:
-    if resolution is None:
-        return None
-    return ResolvedQuery(status=resolution.status, text=resolution.text, reason=resolution.reason or None)
-
-
-def _naming(issue: GroundingIssue, claims: Sequence[Claim]) -> GroundingIssue:
-    """Return the issue with the claims that have it and that have evidence."""
-    about: dict[IssueType, list[str]] = {
-        "contradicted_facts": [claim.claim_id for claim in claims if claim.verdict == "contradicted"],
-        "unverified_facts": [claim.claim_id for claim in claims if claim.verdict in ("unsupported", "contradicted")],
-        "cited_unsupported": [claim.claim_id for claim in claims if claim.cited_unsupported],
-        "failed_tool": [claim.claim_id for claim in claims if claim.verdict in ("unsupported", "contradicted")],
-        "words_not_compared": [c.claim_id for c in claims if c.verdict == "not_checked" and c.evidence is not None],
-    }
-    return issue.model_copy(update={"claim_ids": about.get(issue.type, [])[:MAX_ISSUE_CLAIMS]})
 
 
 def _opinion(weighed: RuleScores, verdicts: Verdicts, combination: VerifierCombination) -> VerifierScores:
@@ -500,24 +346,6 @@ def risk_by_rules(
     return assess(measures, answer_risk(supports, calibration), thresholds).score
 
 
-def _listed(claims: Sequence[ExtractedClaim]) -> tuple[list[int], int]:
-    """Return the places of the claims to list and check, and the number of different claims beyond the limit.
-
-    If there are too many, different claims that need grounding come first: a claim cannot be hidden behind four hundred
-    repetitions of another.
-    """
-    if len(claims) <= MAX_CLAIMS:
-        return list(range(len(claims))), 0
-    different: dict[tuple[str, str], int] = {}
-    for place, claim in enumerate(claims):
-        if claim.needs_grounding:
-            different.setdefault((claim.antecedent, claim.plain), place)
-    first = list(different.values())
-    chosen = frozenset(first[:MAX_CLAIMS])
-    others = (place for place in range(len(claims)) if place not in chosen)
-    return sorted((*chosen, *islice(others, MAX_CLAIMS - len(chosen)))), max(0, len(first) - MAX_CLAIMS)
-
-
 def checked_claims(prepared: PreparedGrounding) -> list[ExtractedClaim]:
     """Return the claims that are checked against the evidence, in order."""
     return [claim for claim in prepared.claims if claim.needs_grounding]
@@ -564,90 +392,6 @@ def _measures(
         unknown_figures=sum(bool(support.unknown_figures) for support in supports),
         failed_tools=tuple(each.name for each in hidden),
         unread=unread,
-    )
-
-
-def _claim(
-    prepared: PreparedGrounding,
-    claim: ExtractedClaim,
-    cited: Sequence[int],
-    support: Support | None,
-    attribution: Attribution,
-) -> Claim:
-    return Claim(
-        claim_id=claim_id(prepared.tenant, prepared.answer_id, claim.start, claim.end),
-        span=Span(start=claim.start, end=claim.end),
-        text=claim.text[:MAX_CLAIM_TEXT],
-        kind=claim.kind,
-        hedged=claim.hedged,
-        verdict=support.verdict if support else "not_checked",
-        score=support.score if support and support.verdict != "not_checked" else None,
-        verifier_score=support.verified if support else None,
-        mismatches=list(support.mismatches) if support else [],
-        evidence=_evidence(prepared.units, support, claim.plain) if support else None,
-        cited_numbers=list(cited),
-        sources=[_source(prepared.units, source, claim.plain) for source in attribution.sources[:MAX_SOURCES]],
-        calculations=list(_calculations(prepared.units, claim.plain, support)) if support else [],
-        primary_number=attribution.primary,
-        redundant_numbers=list(attribution.redundant),
-        proposed_numbers=list(attribution.proposed),
-        cited_unsupported=list(attribution.cited_unsupported),
-        better_number=attribution.better,
-    )
-
-
-def _calculations(units: Sequence[EvidenceUnit], plain: str, support: Support) -> Iterator[Calculation]:
-    if support.verdict != "supported":
-        return
-    near = [units[place] for place in support.compared]
-    for figure in derived_figures(plain, [unit.text for unit in near])[:MAX_CALCULATIONS]:
-        yield Calculation(
-            operation=figure.operation,
-            result=figure.figure.written[:MAX_NUMBER],
-            expression=expression(figure)[:MAX_EXPRESSION],
-            inputs=[_input(None if place is None else near[place], number.written) for place, number in figure.inputs],
-        )
-
-
-def _input(unit: EvidenceUnit | None, written: str) -> CalculationInput:
-    if unit is None:
-        return CalculationInput(text=written[:MAX_NUMBER])
-    span = Span(start=unit.start, end=unit.end)
-    return CalculationInput(text=written[:MAX_NUMBER], number=unit.number, chunk_id=unit.chunk_id, span=span)
-
-
-def _source(units: Sequence[EvidenceUnit], source: SourceSupport, claim: str) -> ClaimSource:
-    unit = units[source.unit]
-    return ClaimSource(
-        number=source.number,
-        chunk_id=unit.chunk_id,
-        span=Span(start=unit.start, end=unit.end),
-        excerpt=excerpt_for(unit.excerpt, claim, MAX_PASSAGE),
-        score=source.score,
-        verdict=source.verdict,
-        cited=source.cited,
-    )
-
-
-def _conflicts(prepared: PreparedGrounding, judged: Mapping[int, tuple[Support, Attribution]]) -> Iterator[Conflict]:
-    for claim in prepared.claims:
-        conflict = judged[claim.start][1].conflict if claim.start in judged else None
-        if conflict:
-            supporting, contradicting = (_source(prepared.units, source, claim.plain) for source in conflict)
-            identifier = claim_id(prepared.tenant, prepared.answer_id, claim.start, claim.end)
-            yield Conflict(claim_id=identifier, supporting=supporting, contradicting=contradicting)
-
-
-def _evidence(units: Sequence[EvidenceUnit], support: Support, claim: str) -> Evidence | None:
-    if support.unit is None:
-        return None
-    unit = units[support.unit]
-    return Evidence(
-        chunk_id=unit.chunk_id,
-        number=unit.number,
-        span=Span(start=unit.start, end=unit.end),
-        excerpt=excerpt_for(unit.excerpt, claim, MAX_EXCERPT),
-        similarity=support.similarity,
     )
 
 

@@ -7,7 +7,8 @@ import pytest
 from schemas.answers import GeneratedAnswer
 from workers.evaluation.claims.claim_extraction import extract_claims
 from workers.evaluation.claims.short_answers import MAX_QUESTION, consents, resolve_short_answer
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.text.structure.segmentation import segment
 from workers.evaluation.thresholds import GroundingThresholds
 

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from schemas.answers import GeneratedAnswer
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 
 

@@ -10,7 +10,8 @@ from workers.errors import BudgetExceeded
 from workers.evaluation.budget import Budget, spending
 from workers.evaluation.conversation.joints import put_in
 from workers.evaluation.conversation.resolution import MAX_EARLIER, MAX_RESOLVED, resolve_query
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.quality.quality_evaluator import prepare_quality
 from workers.evaluation.thresholds import GroundingThresholds
 

@@ -9,7 +9,8 @@ from schemas.answers import ContextChunk, GeneratedAnswer
 from tests.harness.linear_time import check_linear, repeated
 from workers.evaluation.facts.quantities import read_quantities
 from workers.evaluation.facts.text_details import read_details
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 
 DONE = datetime(2026, 11, 2, tzinfo=UTC)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.grounding import GroundingFindings, Verdict
 from workers.evaluation.grounding.attribution import MAX_CITED, MAX_PAIRS, MAX_SOURCES, Attribution, attribute
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.grounding.sources.evidence import EvidenceUnit
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.backends import SentenceTransformerBackend

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from workers.evaluation.grounding.calibration import AnswerClaims, GroundingCalibration, shipped_calibration
 from workers.evaluation.grounding.claim_features import FEATURES
-from workers.evaluation.grounding.grounding_evaluator import PreparedGrounding
+from workers.evaluation.grounding.prepared_grounding import PreparedGrounding
 from workers.measurement.classification_metrics import auroc, best_threshold, calibration_error
 from workers.measurement.fits import fitting
 from workers.measurement.fits.fitting import empty_document, fit_calibration, folds, word_weights

@@ -15,7 +15,8 @@ import pytest
 
 from schemas.answers import GeneratedAnswer
 from tests.harness.paths import DATA
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 
 CASES: list[dict[str, Any]] = [

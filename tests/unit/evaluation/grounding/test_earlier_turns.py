@@ -8,7 +8,8 @@ from schemas.answers import ContextChunk, GeneratedAnswer, Turn
 from schemas.grounding import GroundingFindings
 from workers.errors import BudgetExceeded
 from workers.evaluation.budget import Budget, spending
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 
 LAPTOP = ["The Sableback 14 costs 849 euros and has 16 GB of memory."]

@@ -2,7 +2,8 @@
 
 from schemas.answers import GeneratedAnswer
 from tests.harness.paths import ROOT
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 
 

@@ -3,7 +3,9 @@
 import pytest
 
 from schemas.answers import GeneratedAnswer
-from workers.evaluation.grounding.grounding_evaluator import MAX_EXCERPT, evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.claim_findings import MAX_EXCERPT
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.grounding.sources.excerpts import CUT, excerpt_for
 from workers.evaluation.thresholds import GroundingThresholds
 

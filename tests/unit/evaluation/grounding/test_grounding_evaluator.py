@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.grounding import MAX_CLAIMS, GroundingFindings
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.grounding.risk import Measures, assess
 from workers.evaluation.thresholds import GroundingThresholds
 

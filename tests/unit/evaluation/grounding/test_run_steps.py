@@ -7,7 +7,8 @@ import pytest
 
 from schemas.answers import ContextChunk, GeneratedAnswer, Step
 from schemas.grounding import Claim
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 
 SOURCES = ["The pump at line 7 runs at 4.2 bar. It was serviced on 3 March by the night shift."]

@@ -7,7 +7,8 @@ import pytest
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.grounding import GroundingFindings
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.evaluation.tools.results.tool_failures import failures_of
 

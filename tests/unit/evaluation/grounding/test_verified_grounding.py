@@ -10,13 +10,8 @@ from numpy.typing import NDArray
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.grounding import GroundingFindings
 from tests.unit.evaluation.grounding.test_verifier_combination import DOCUMENT
-from workers.evaluation.grounding.grounding_evaluator import (
-    PreparedGrounding,
-    Verdicts,
-    evaluate_grounding,
-    prepare_grounding,
-    score_with_rules,
-)
+from workers.evaluation.grounding.grounding_evaluator import Verdicts, evaluate_grounding, score_with_rules
+from workers.evaluation.grounding.prepared_grounding import PreparedGrounding, prepare_grounding
 from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.evaluation.grounding.support import rule_margins
 from workers.evaluation.grounding.verifier_combination import VerifierCombination

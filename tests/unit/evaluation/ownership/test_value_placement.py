@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.grounding import Claim
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding, prepare_grounding
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 from workers.evaluation.ownership.placement_model import PlacementModel, shipped_placement
 from workers.evaluation.ownership.value_placement import MAX_EVIDENCE, MEASURES, measure_placement
 from workers.evaluation.thresholds import GroundingThresholds

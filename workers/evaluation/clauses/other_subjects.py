@@ -1,0 +1,267 @@
+"""Find values and acts of a claim that the evidence gives to another subject, figure or act."""
+
+from collections.abc import Sequence
+
+from workers.evaluation.clauses.clause_matches import LINKING, Match, all_words, fits
+from workers.evaluation.clauses.clause_reader import Clause, Phrase
+from workers.evaluation.clauses.phrase_relations import Relation, relation
+from workers.evaluation.clauses.predicates import predicate_stem
+from workers.evaluation.text.words import word_set
+
+_UNTOLD = word_set(
+    "be have do make say state note mention describe list show report explain according use include"
+    " serve allow cause help refer derive base locate call know consider characterize become remain need want try keep"
+    " seem appear take get give go come contain require ensure exceed"
+)
+"""Verbs that say little: another verb in their place changes nothing."""
+
+
+def is_taken(own: Clause, matches: Sequence[Match]) -> bool:
+    """Return true if the evidence says the claim of another subject, and nothing of it of the claim's own."""
+    return any(
+        _is_of_others(own, place, matches)
+        for place, phrase in enumerate(own.phrases)
+        if phrase.role in ("subject", "object") and not phrase.is_pronoun and not phrase.numbers
+    )
+
+
+def _is_of_others(own: Clause, place: int, matches: Sequence[Match]) -> bool:
+    subject = own.phrases[place]
+    rest = [
+        index
+        for index, phrase in enumerate(own.phrases)
+        if index != place and not phrase.is_pronoun and not any(phrase.words < other.words for other in own.phrases)
+    ]
+    if not rest:
+        return _is_said_of_another(own, subject, matches)
+    if any(_speaks_of(own, subject, rest, each) for each in matches):
+        return False
+    contrasted = any(each.relations[place] is Relation.SAME and each.same_predicate for each in matches)
+    return any(_is_of_another(own, place, rest, each, matches, contrasted=contrasted) for each in matches)
+
+
+def _is_said_of_another(own: Clause, subject: Phrase, matches: Sequence[Match]) -> bool:
+    """Return true for "breakfast is charged separately" over "breakfast is included. Dinner is charged separately."."""
+    if subject.is_pronoun or subject.names:
+        return False
+    alike = [each for each in matches if each.same_predicate and each.is_negated == own.is_negated]
+    owners = [
+        phrase
+        for each in alike
+        for phrase in each.clause.phrases
+        if phrase.role == subject.role
+        and ((own.adverbs and each.clause.adverbs == own.adverbs) or phrase.head == subject.head)
+    ]
+    return (
+        bool(owners)
+        and not any(how >= Relation.POSSIBLE for each in alike for how in each.relations)
+        and not any(owner.is_pronoun or _is_called(subject, owner, matches) for owner in owners)
+        and any(relation(subject, phrase) is Relation.SAME for each in matches for phrase in each.clause.phrases)
+    )
+
+
+def _speaks_of(own: Clause, subject: Phrase, rest: Sequence[int], match: Match) -> bool:
+    """Return true if a clause has the claim's subject and what it says of it."""
+    phrases = match.clause.phrases
+    named = [phrase for phrase in phrases if relation(subject, phrase) is Relation.SAME]
+    if match.same_predicate:
+        named = [phrase for phrase in named if fits(own, subject, match.clause, phrase)]
+    return bool(named) and any(
+        relation(own.phrases[index], phrase) is Relation.SAME
+        and not (phrase.role in ("subject", "attribute") and relation(subject, phrase) is Relation.SAME)
+        for index in rest
+        if own.phrases[index].role in ("object", "attribute", "any") or len(rest) == 1
+        for phrase in phrases
+    )
+
+
+def _is_of_another(
+    own: Clause, place: int, rest: Sequence[int], match: Match, matches: Sequence[Match], *, contrasted: bool
+) -> bool:
+    """Return true if a clause says all that the claim says, of a subject that is another one for certain."""
+    if not match.same_predicate or match.is_negated != own.is_negated:
+        return False
+    roles = {phrase.role for phrase in match.clause.phrases}
+    for index in rest:
+        role, how = own.phrases[index].role, match.relations[index]
+        if how is not Relation.SAME and (role in ("object", "attribute", "any") or role in roles):
+            return False
+    if not any(
+        match.relations[index] is Relation.SAME and relation(own.phrases[index], each) is Relation.SAME
+        for index in rest
+        for each in match.clause.phrases
+    ):
+        return False
+    subject = own.phrases[place]
+    if any(
+        relation(subject, each) is Relation.SAME and fits(own, subject, match.clause, each)
+        for each in match.clause.phrases
+    ):
+        return False  # "Tighten the bolts" of "Bolts M12: tighten crosswise", whose bolts are read as a subject
+    owners = _owners(match.clause, own, place, rest)
+    if not owners or any(owner.is_pronoun or _is_called(subject, owner, matches) for owner in owners):
+        return False
+    said = [relation(subject, owner) for owner in owners]
+    if any(each is Relation.SAME for each in said):
+        return False
+    if any(
+        each is Relation.POSSIBLE and (subject.names or owner.names) for each, owner in zip(said, owners, strict=True)
+    ):
+        return False  # "The employer" may be the university, also where both are named.
+    if subject.role == "object":
+        # Somebody may do one thing to several: "removes the door panel" does not deny that of the wiring.
+        return all(_are_told_apart(subject, owner) for owner in owners)
+    return contrasted or any(each is Relation.DIFFERENT for each in said)
+
+
+def _are_told_apart(one: Phrase, two: Phrase) -> bool:
+    """Return true for two names or two figures; "a connection with soldiers" and "with men" may be one."""
+    values = (one.names and two.names) or (one.numbers and two.numbers)
+    return bool(values) and relation(one, two) is Relation.DIFFERENT
+
+
+def _owners(clause: Clause, own: Clause, place: int, rest: Sequence[int]) -> list[Phrase]:
+    """Return the phrases of a clause that have the part of the claim's subject."""
+    if clause.predicate not in LINKING:
+        return [phrase for phrase in clause.phrases if phrase.role == own.phrases[place].role]
+    sides = [phrase for phrase in clause.phrases if phrase.role in ("subject", "attribute")]
+    values = [own.phrases[index] for index in rest]
+    return [side for side in sides if not any(relation(side, value) is Relation.SAME for value in values)]
+
+
+def _is_called(subject: Phrase, other: Phrase, matches: Sequence[Match]) -> bool:
+    """Return true if the evidence says that a phrase is the subject: "Ann Lee, the treasurer,", "Tenacious is a duo"."""
+    for match in matches:
+        if match.clause.predicate != "be" or match.clause.is_negated:
+            continue
+        how = [phrase for phrase in match.clause.phrases if phrase.role in ("subject", "attribute")]
+        if any(
+            relation(one, subject) is Relation.SAME and relation(two, other) is Relation.SAME
+            for one in how
+            for two in how
+            if one is not two
+        ):
+            return True
+    return False
+
+
+def is_other_figure(own: Clause, matches: Sequence[Match]) -> bool:
+    """Return true if every clause with the claim's other parts has another figure."""
+    figures = [place for place, phrase in enumerate(own.phrases) if phrase.numbers]
+    for place in figures:
+        rest = [other for other in range(len(own.phrases)) if other != place]
+        same = [
+            each
+            for each in matches
+            if each.same_predicate and rest and all(each.relations[other] >= Relation.POSSIBLE for other in rest)
+        ]
+        if any(each.relations[place] is Relation.DIFFERENT for each in same) and not any(
+            each.relations[place] is Relation.SAME for each in same
+        ):
+            return True
+    return False
+
+
+def is_other_name(own: Clause, matches: Sequence[Match]) -> bool:
+    """Return true if a clause has all other parts of a short answer's clause and another name in its place."""
+    for place, phrase in enumerate(own.phrases):
+        rest = [other for other in range(len(own.phrases)) if other != place]
+        if not phrase.names or not rest:
+            continue
+        same = [
+            each
+            for each in matches
+            if each.same_predicate
+            and each.is_negated == own.is_negated
+            and all(each.relations[other] is Relation.SAME for other in rest)
+        ]
+        if any(each.relations[place] is Relation.DIFFERENT for each in same) and not any(
+            each.relations[place] >= Relation.POSSIBLE for each in same
+        ):
+            return True
+    return False
+
+
+def is_swapped(own: Clause, matches: Sequence[Match]) -> bool:
+    """Return true if a clause has subject and object, or subject and recipient, the other way round."""
+    subject = own.subject
+    others = [phrase for phrase in own.phrases if phrase.role in ("object", "to", "from") and not phrase.is_pronoun]
+    if subject is None or subject.is_pronoun or own.predicate in ("be", "meet", "marry", "resemble", "border", "join"):
+        return False
+    for match in matches:
+        theirs = match.clause.subject
+        if not match.same_predicate or theirs is None or match.is_negated != own.is_negated:
+            continue
+        for other in others:
+            turned = [
+                phrase
+                for phrase in match.clause.phrases
+                if phrase.role == other.role and relation(phrase, subject) is Relation.SAME
+            ]
+            if turned and relation(theirs, other) is Relation.SAME:
+                return True
+    return False
+
+
+def is_of_other_act(own: Clause, matches: Sequence[Match]) -> bool:
+    """Return true if a date, figure or name belongs to another act, and the claim's act has one of its own.
+
+    "The hall opened in 2011 and was renovated in 2019." says that the hall did not open in 2019.
+    """
+    for place, value in enumerate(own.phrases):
+        if not (value.numbers or value.names) or own.predicate == "be":
+            continue
+        holders = [
+            each for each in matches if any(relation(value, other) is Relation.SAME for other in each.clause.phrases)
+        ]
+        # "Twelve weeks' notice is required" says nothing of another act.
+        if not holders or any(each.same_predicate or each.clause.predicate in _UNTOLD for each in holders):
+            continue
+        rest = [other for other in range(len(own.phrases)) if other != place and not own.phrases[other].is_pronoun]
+        if any(
+            own.phrases[other].role != "subject" and each.relations[other] is Relation.SAME
+            for each in holders
+            for other in rest
+        ):
+            continue
+        if any(_has_own(own, place, rest, each) for each in matches):
+            return True
+    return False
+
+
+def _has_own(own: Clause, place: int, rest: Sequence[int], match: Match) -> bool:
+    """Return true if a clause with the claim's act and its other parts has another value of the same kind."""
+    value = own.phrases[place]
+    return (
+        match.same_predicate
+        and match.is_negated == own.is_negated
+        and all(match.relations[other] >= Relation.POSSIBLE for other in rest)
+        and any(
+            bool(value.numbers) == bool(phrase.numbers)
+            and bool(value.names) == bool(phrase.names)
+            and (
+                phrase.role == value.role
+                or value.role == "any"
+                or not {phrase.role, value.role} & {"subject", "object"}
+            )
+            for phrase in match.clause.phrases
+        )
+    )
+
+
+def is_other_verb(own: Clause, matches: Sequence[Match]) -> bool:
+    """Return true if a clause has all that the claim's has but the verb, and no clause has that."""
+    if own.is_state or own.predicate in _UNTOLD or not any(phrase.role == "object" for phrase in own.phrases):
+        return False
+    stem = predicate_stem(own.predicate)
+    if any(
+        predicate_stem(word) == stem for each in matches for word in (each.clause.predicate, *all_words(each.clause))
+    ):
+        return False
+    return any(
+        each.clause.predicate not in _UNTOLD
+        and not each.clause.is_state
+        and all(how is Relation.SAME for how in each.relations)
+        and all(any(relation(phrase, mine) is Relation.SAME for mine in own.phrases) for phrase in each.clause.phrases)
+        for each in matches
+    )
