@@ -14,7 +14,7 @@ from schemas.feedback import AnalyticsRow, PackedRows
 from workers.errors import UnreadableRecord
 from workers.stores.size_parts import size_parts
 from workers.stores.tables.all_tables import BY_NAME
-from workers.stores.tables.table_row import TableRow, column_names
+from workers.stores.tables.table_row import TableRow, column_names, column_set
 
 PACKED_BYTES = 128_000
 """Maximum size of the rows of one record before those that share values are packed; a single row may be larger."""
@@ -22,7 +22,8 @@ PACKED_BYTES = 128_000
 
 def packed(rows: Sequence[TableRow]) -> list[AnalyticsRow]:
     """Return the records of rows that concern one answer. Rows of one table keep their order."""
-    parts = size_parts(rows, lambda row: len(to_json(row.columns)), PACKED_BYTES)
+    contents = [(row, row.columns) for row in rows]
+    parts = size_parts(contents, lambda each: len(to_json(each[1])), PACKED_BYTES)
     return [_record(part) for part in parts]
 
 
@@ -52,13 +53,13 @@ def _shared_with(table: str, shared: dict[str, Any]) -> dict[str, Any]:
     return {name: shared[name] for name in column_names(known) if name in shared}
 
 
-def _record(rows: Sequence[TableRow]) -> AnalyticsRow:
+def _record(rows: Sequence[tuple[TableRow, dict[str, Any]]]) -> AnalyticsRow:
     if len(rows) == 1:
-        return rows[0].record()
-    contents = [row.columns for row in rows]
-    shared = {name: value for name, value in contents[0].items() if _is_shared(name, value, rows, contents)}
+        row, columns = rows[0]
+        return AnalyticsRow(table=row.table, columns=columns)
+    shared = _shared(rows)
     by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row, content in zip(rows, contents, strict=True):
+    for row, content in rows:
         by_table[row.table].append({name: value for name, value in content.items() if name not in shared})
     return AnalyticsRow(columns=shared, rows=[_of_table(table, found) for table, found in by_table.items()])
 
@@ -70,9 +71,11 @@ def _of_table(table: str, contents: Sequence[dict[str, Any]]) -> PackedRows:
     )
 
 
-def _is_shared(name: str, value: Any, rows: Sequence[TableRow], contents: Sequence[dict[str, Any]]) -> bool:
-    """Return whether every row whose table has the column has this value, so that it can be left out of all."""
-    return all(
-        name not in column_names(type(row)) or (name in content and content[name] == value)
-        for row, content in zip(rows, contents, strict=True)
-    )
+def _shared(rows: Sequence[tuple[TableRow, dict[str, Any]]]) -> dict[str, Any]:
+    """Return the values of the first row that every row has whose table has the column; they are left out of all."""
+    shared = dict(rows[0][1])
+    for row, content in rows[1:]:
+        for name in column_set(type(row)).intersection(shared):
+            if name not in content or content[name] != shared[name]:
+                del shared[name]
+    return shared
