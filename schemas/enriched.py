@@ -1,6 +1,7 @@
 """Define the joined result: an answer with its reports, its evaluation and its decision."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -89,6 +90,20 @@ class Decision(Part):
 
 class EnrichedAnswer(Event):
     """One answer with all its results."""
+
+    copies: ClassVar[Mapping[str, set[str]]] = {
+        "formatted": {
+            "citations",
+            "grounding_score",
+            "grounding_seconds",
+            "hallucination_risk",
+            "interactive_elements",
+            "metadata",
+            "quality_score",
+            "response_seconds",
+            "suggestions",
+        }
+    }
 
     answer_id: Identifier
     tenant: Identifier = "default"

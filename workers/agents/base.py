@@ -257,6 +257,7 @@ def event_output(
     traceparent: str | None = None,
     partition: int | None = None,
     value: bytes | None = None,
+    all_fields: bool = True,
 ) -> Output:
     """Build the record of an event with CloudEvents headers.
 
@@ -271,6 +272,7 @@ def event_output(
         traceparent: trace context to pass on.
         partition: fixed partition, or ``None``.
         value: bytes of the event, if known already.
+        all_fields: False leaves out fields that have their default value.
     """
     headers = event_headers(
         event_id=event_id,
@@ -280,7 +282,9 @@ def event_output(
         traceparent=traceparent,
         agent=agent,
     )
-    return Output(topic, key.encode(), event.to_bytes() if value is None else value, headers, partition)
+    return Output(
+        topic, key.encode(), event.to_bytes(all_fields=all_fields) if value is None else value, headers, partition
+    )
 
 
 def traceparent(answer: GeneratedAnswer) -> str | None:

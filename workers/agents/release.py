@@ -72,7 +72,10 @@ def _release(enriched: EnrichedAnswer, context: AgentContext) -> list[Output]:
     )
     if request is not None:
         request = fitted_request(request, int(context.settings.kafka.max_record_bytes * REQUEST_SHARE))
-        outputs.append(event_output(REVIEW_REQUESTS, request, event_id=request.review_id, **common))
+        all_fields = context.settings.kafka.all_fields
+        outputs.append(
+            event_output(REVIEW_REQUESTS, request, event_id=request.review_id, all_fields=all_fields, **common)
+        )
         rows += review_rows(request)
     for alert in alerts(enriched, now, context.settings.grounding, context.settings.decision):
         outputs.append(event_output(ALERTS_RAISED, alert, event_id=alert.alert_id, **common))

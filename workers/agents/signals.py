@@ -156,6 +156,7 @@ def _output(event: FeedbackEvent, answer: GeneratedAnswer, context: AgentContext
         event_id=event.feedback_id,
         time=event.occurred_at,
         traceparent=traceparent(answer) if event.answer_id == answer.answer_id else None,
+        all_fields=False,
         **common,
     )
 

@@ -23,37 +23,43 @@ Cut = tuple[str, Callable[[E], E | None]]
 
 
 def fit_report(report: R, max_bytes: int) -> tuple[R, bytes]:
-    """Omit parts of a report until it fits; ``trimmed`` lists them.
+    """Omit parts of a report until it fits; ``trimmed`` lists them. Its bytes lack fields with their default value.
 
     Returns:
         The report and its bytes.
     """
-    return _fit(report, max_bytes, [cut for kind, cuts in _REPORT_CUTS if isinstance(report, kind) for cut in cuts])
+    cuts = [cut for kind, cuts in _REPORT_CUTS if isinstance(report, kind) for cut in cuts]
+    return _fit(report, max_bytes, cuts, all_fields=False)
 
 
-def fit_record(enriched: EnrichedAnswer, max_bytes: int) -> tuple[EnrichedAnswer, bytes]:
+def fit_record(enriched: EnrichedAnswer, max_bytes: int, *, all_fields: bool = True) -> tuple[EnrichedAnswer, bytes]:
     """Omit parts of an enriched answer until it fits; ``trimmed`` lists them.
 
     Any answer within the limit on input records (a third of ``max_bytes``) fits, at worst without free fields and
     with fewer contexts. Free fields are omitted last, unless they have grown: 1e15 is written with 18 digits.
 
+    Args:
+        enriched: the enriched answer.
+        max_bytes: maximum size of its bytes.
+        all_fields: False writes neither fields with their default value nor copies.
+
     Returns:
         The enriched answer and its bytes.
     """
-    value = enriched.to_bytes()
+    value = enriched.to_bytes(all_fields=all_fields)
     if len(value) <= max_bytes:
         return enriched, value
     first = (_ANSWER_FREE_FIELDS,) if len(enriched.answer.to_bytes()) > max_bytes // 2 else ()
-    return _fit(enriched, max_bytes, (*first, *_ENRICHED_CUTS))
+    return _fit(enriched, max_bytes, (*first, *_ENRICHED_CUTS), all_fields=all_fields)
 
 
-def _fit(event: E, max_bytes: int, cuts: Iterable[Cut[Any]]) -> tuple[E, bytes]:
-    value = event.to_bytes()
+def _fit(event: E, max_bytes: int, cuts: Iterable[Cut[Any]], *, all_fields: bool) -> tuple[E, bytes]:
+    value = event.to_bytes(all_fields=all_fields)
     for name, cut in cuts:
         while len(value) > max_bytes and (smaller := cut(event)) is not None:
             trimmed = event.trimmed if name in event.trimmed else [*event.trimmed, name]
             event = smaller.model_copy(update={"trimmed": trimmed})
-            value = event.to_bytes()
+            value = event.to_bytes(all_fields=all_fields)
     return event, value
 
 

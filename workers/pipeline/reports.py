@@ -158,4 +158,4 @@ def build_enriched_answer(
         run=origin.run,
         evaluators=settings.evaluators.enabled,
     )
-    return fit_record(enriched, settings.kafka.largest_result_bytes)
+    return fit_record(enriched, settings.kafka.largest_result_bytes, all_fields=settings.kafka.all_fields)

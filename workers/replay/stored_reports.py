@@ -104,5 +104,5 @@ class StoredJudgements:
         self._database.execute(
             "INSERT INTO stored VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET rank = excluded.rank, "
             "known = excluded.known WHERE excluded.rank >= rank",
-            (key, int(enriched["rank"]), to_json(known)),
+            (key, int(enriched.get("rank", 0)), to_json(known)),
         )

@@ -67,6 +67,7 @@ def present(
     disclaimer, because an approval verifies it.
     """
     citations = citations_of(answer, citations_report, grounding, policy)
+    listed = quoted(citations, grounding, answer.contexts or [])
     primary, contradicted = primary_numbers(grounding), contradicted_numbers(grounding)
     return FormattedResponse(
         content=text_for_readers(answer, citations_report, grounding, decision, style, policy),
@@ -80,17 +81,9 @@ def present(
         },
         quality_score=quality.overall_score if quality is not None else None,
         hallucination_risk=grounding.hallucination_risk if grounding is not None else None,
-        interactive_elements=interactive_elements(
-            quoted(citations, grounding, answer.contexts or []), decision, primary, contradicted
-        ),
+        interactive_elements=interactive_elements(listed, decision, primary, contradicted),
         suggestions=grounding.suggestions if grounding is not None else [],
-        interactive=format_interactive(
-            quoted(citations, grounding, answer.contexts or []),
-            policy.url_rules,
-            _calculations(grounding),
-            primary,
-            contradicted,
-        ),
+        interactive=format_interactive(listed, policy.url_rules, _calculations(grounding), primary, contradicted),
         grounding_score=grounding.grounding_score if grounding is not None else None,
         ungrounded_claims=[claim.text for claim in grounding.ungrounded_claims] if grounding is not None else [],
         response_seconds=response_seconds(answer),

@@ -76,6 +76,11 @@ class KafkaSettings(Group):
         default="zstd",
         description="Compression of sent records. Brokers before 2.1, and readers whose clients lack zstd, need lz4.",
     )
+    all_fields: bool = Field(
+        default=False,
+        description="Write every field of answers.enriched and review.requests. By default their records lack fields that "
+        "have their default value, and in `formatted` of answers.enriched what the record holds elsewhere.",
+    )
     max_record_bytes: int = Field(
         default=1_000_000,
         ge=10_000,
