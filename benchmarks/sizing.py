@@ -11,13 +11,15 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import orjson
 import redis.asyncio
+from aiokafka.codec import zstd_encode
 
-from schemas.topics import TOPICS
+from schemas.topics import ROUTING_POSTERIORS, TOPICS
 from tests.harness.deployment import Deployment, WorkerProcess, until
 from workers.local.services import LocalServices
 from workers.settings.addresses import Addresses, local_addresses
@@ -91,17 +93,28 @@ async def measure(addresses: Addresses, directory: Path, file: Path) -> None:
 
 
 async def report_topics(deployment: Deployment, answers: int) -> None:
-    total = 0
-    print("topics         bytes an answer, keys and headers included, before compression")
+    totals = [0, 0, 0]
+    print("topics         records, bytes with keys and headers, and bytes of each record compressed alone, an answer")
     for topic in TOPICS:
-        found = await deployment.read(topic)
-        size = sum(
-            len(r.key or b"") + len(r.value or b"") + sum(len(n) + len(v or b"") for n, v in r.headers) for r in found
-        )
-        total += size
-        if found:
-            print(f"  {topic.name:<20} {len(found) / answers:6.2f} records {size / answers:10,.0f}")
-    print(f"  {'together':<20} {'':6}         {total / answers:10,.0f}")
+        contents = [content(record) for record in await deployment.read(topic)]
+        # Posteriors grow with models and query types, not with answers.
+        figures = [len(contents), sum(map(len, contents)), sum(len(zstd_encode(each)) for each in contents)]
+        if contents:
+            print(f"  {topic.name:<20} {figures_of(figures, answers)}")
+        if topic is not ROUTING_POSTERIORS:
+            totals = [total + figure for total, figure in zip(totals, figures, strict=True)]
+    print(f"  {'without posteriors':<20} {figures_of(totals, answers)}")
+
+
+def content(record: Any) -> bytes:
+    """Return key, headers and value of a record in one."""
+    headers = b"".join(name.encode() + (value or b"") for name, value in record.headers)
+    return (record.key or b"") + headers + (record.value or b"")
+
+
+def figures_of(figures: Sequence[int], answers: int) -> str:
+    records, size, compressed = figures
+    return f"{records / answers:6.2f} {size / answers:10,.0f} {compressed / answers:10,.0f}"
 
 
 async def report_clickhouse(deployment: Deployment, answers: int) -> None:

@@ -213,9 +213,9 @@ async def test_an_evaluation_agent_reads_and_writes_in_a_thread() -> None:
     threads: set[int] = set()
 
     class Noted(CitationReport):
-        def to_bytes(self) -> bytes:
+        def to_bytes(self, *, all_fields: bool = True) -> bytes:
             threads.add(threading.get_ident())
-            return super().to_bytes()
+            return super().to_bytes(all_fields=all_fields)
 
     def prepare(answer: GeneratedAnswer, earlier: Any) -> GeneratedAnswer:
         threads.add(threading.get_ident())

@@ -36,8 +36,9 @@ def unpacked(record: AnalyticsRow) -> list[tuple[str, dict[str, Any]]]:
     if record.table is not None:
         return [(record.table, record.columns)]
     return [
-        (part.table, _shared_with(part.table, record.columns) | _present(part.columns, values))
+        (part.table, shared | _present(part.columns, values))
         for part in record.rows
+        for shared in (_shared_with(part.table, record.columns),)
         for values in part.values
     ]
 
