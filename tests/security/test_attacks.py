@@ -5,7 +5,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -13,6 +12,7 @@ from aiokafka import AIOKafkaProducer
 
 from schemas.answers import GeneratedAnswer
 from schemas.dead_letters import read_dead_letter
+from schemas.enriched import EnrichedAnswer
 from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, DEAD_LETTERS, FEEDBACK_EVENTS
 from tests.harness.attacks import Attacks, BadRequest
 from tests.harness.console import EVERYTHING, ConsoleThread, secret
@@ -135,11 +135,11 @@ def attack_over_topics(console: ConsoleThread, addresses: Addresses, seed: int, 
 
     growth = peak_growth(attack)
     assert settled(two) - settled_before == answers
-    found = [value for record, value in two.events(ANSWERS_ENRICHED)]
+    found = [EnrichedAnswer.model_validate(value) for _, value in two.events(ANSWERS_ENRICHED)]
     print(f"{answers} answers, {events} events, {len(found) - len(known)} enriched, peak {growth / 1e6:.0f} MB")
     for enriched in found:
-        evaluated = enriched.get("grounding") is not None and enriched["grounding"]["status"] != "failed"
-        assert evaluated or enriched["decision"]["state"] != "released", enriched["answer_id"]
+        evaluated = enriched.grounding is not None and enriched.grounding.status != "failed"
+        assert evaluated or enriched.decision.state != "released", enriched.answer_id
     assert growth < MEMORY_BYTES
     assert console.client().get("/readyz").status_code == 200
     # The worker goes on: an ordinary answer comes through.
@@ -201,13 +201,16 @@ def test_ordinary_answers_behind_slow_ones_are_evaluated_before_their_deadline(
     slow = [answer("acme", f"slow-{number}", answer="1+1=" * 8_000) for number in range(3)]
     two.send(*slow, *(answer("acme", name) for name in sorted(names)))
 
-    def found() -> list[dict[str, Any]]:
-        enriched = [value for _, value in two.events(ANSWERS_ENRICHED) if value["answer_id"] in names]
+    def found() -> list[EnrichedAnswer]:
+        events = [EnrichedAnswer.model_validate(value) for _, value in two.events(ANSWERS_ENRICHED)]
+        enriched = [event for event in events if event.answer_id in names]
         return enriched if len(enriched) >= len(names) else []
 
     for enriched in until(found, "the answers behind the slow ones", PATIENCE):
-        assert enriched["missing"] == []
-        assert {enriched[name]["status"] for name in ("citations", "grounding", "quality")} == {"ok"}
+        assert enriched.missing == []
+        reports = (enriched.citations, enriched.grounding, enriched.quality)
+        assert {report.status for report in reports if report is not None} == {"ok"}
+        assert None not in reports
 
 
 @pytest.mark.long

@@ -162,7 +162,8 @@ async def test_the_same_version_judges_the_same_again_also_what_was_compared_wit
     await deployment.send([(each["answer_id"].encode(), json.dumps(each).encode()) for each in again])
     await stream.judged(2 * len(chosen))
     compared = [
-        json.loads(record.value or b"")["quality"].get("consistency") for record in await deployment.read(ANSWERS_ENRICHED)
+        json.loads(record.value or b"")["quality"].get("consistency")
+        for record in await deployment.read(ANSWERS_ENRICHED)
     ]
     assert any(each and each.get("earlier") for each in compared), "memory must have taken part"
     await deployment.stop()
