@@ -5,8 +5,8 @@ other work kept busy, one answer after the other, and is an upper bound: on a qu
 That of assembly was lost in what a process uses with nothing to do; it has three of the ten agents of
 the path without evaluation (18.5 ms, docs/reference/performance.md).
 
-Rows have travelled together since that measurement. Their records and bytes are those of the example answers for assembly and
-release (9.5 rows in 1.6 records, tests/contract/test_rows_of_examples.py), and two rows a record for feedback.
+Records and bytes were measured later, since rows travel together and records leave out default values
+(docs/decisions/0085-fields-that-say-something.md).
 
 The manifests of deploy/kubernetes, ``touchstone plan`` and docs/operations/scaling.md use the table.
 """
@@ -56,23 +56,23 @@ PODS = (
 )
 
 TOPIC_BYTES = {
-    "answers.generated": 2_734,
-    "answers.citations": 1_816,
-    "answers.grounding": 5_945,
-    "answers.quality": 1_623,
-    "answers.enriched": 17_629,
-    "answers.released": 1_777,
-    "memory.turns": 456,
-    "review.requests": 3_486,
-    "feedback.events": 973,
-    "feedback.rewards": 888,
-    "feedback.analytics": 14_100,
-    "alerts.raised": 640,
+    "answers.generated": 2_633,
+    "answers.citations": 1_515,
+    "answers.grounding": 5_595,
+    "answers.quality": 1_380,
+    "answers.enriched": 13_620,
+    "answers.released": 1_824,
+    "memory.turns": 450,
+    "review.requests": 3_089,
+    "feedback.events": 849,
+    "feedback.rewards": 889,
+    "feedback.analytics": 14_140,
+    "alerts.raised": 565,
 }
 """Bytes of an answer on each topic, keys and headers included, before compression. Posteriors do not grow with answers."""
 
-RECORDS = 13.2
-"""Records of an answer at the broker, on all topics."""
+RECORDS = 12.2
+"""Records of an answer at the broker, on all topics but that of posteriors."""
 
 TABLE_BYTES = {
     "answers": 583, "claims": 537, "citations": 223, "citations_by_id": 154, "sources": 95, "citation_logs": 391,

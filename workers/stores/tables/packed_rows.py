@@ -14,7 +14,7 @@ from schemas.feedback import AnalyticsRow, PackedRows
 from workers.errors import UnreadableRecord
 from workers.stores.size_parts import size_parts
 from workers.stores.tables.all_tables import BY_NAME
-from workers.stores.tables.table_row import TableRow, column_names, column_set
+from workers.stores.tables.table_row import TableRow, column_names
 
 PACKED_BYTES = 128_000
 """Maximum size of the rows of one record before those that share values are packed; a single row may be larger."""
@@ -76,7 +76,7 @@ def _shared(rows: Sequence[tuple[TableRow, dict[str, Any]]]) -> dict[str, Any]:
     """Return the values of the first row that every row has whose table has the column; they are left out of all."""
     shared = dict(rows[0][1])
     for row, content in rows[1:]:
-        for name in column_set(type(row)).intersection(shared):
+        for name in shared.keys() & column_names(type(row)):
             if name not in content or content[name] != shared[name]:
                 del shared[name]
     return shared

@@ -8,7 +8,6 @@ every class with the migrated schema.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from datetime import UTC, datetime
-from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args, get_origin, get_type_hints
 
 from schemas.base import RiskLevel
@@ -96,16 +95,15 @@ class TableRow:
         return cls(**{name: _in_utc(found[name]) for name in column_names(cls) if name in found})
 
 
-@cache
+_NAMES: dict[type[TableRow], tuple[str, ...]] = {}
+
+
 def column_names(table: type[TableRow]) -> tuple[str, ...]:
-    """Return the names of the stored columns in their order."""
-    return tuple(field.name for field in fields(table))
-
-
-@cache
-def column_set(table: type[TableRow]) -> frozenset[str]:
-    """Return the names of the stored columns as a set."""
-    return frozenset(column_names(table))
+    """Return the names of the stored columns in their order; they are listed once for each class."""
+    names = _NAMES.get(table)
+    if names is None:
+        names = _NAMES[table] = tuple(field.name for field in fields(table))
+    return names
 
 
 def select_list(table: type[TableRow], without: Iterable[str] = ()) -> str:
