@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from schemas.base import Event, _may_overflow
 from schemas.enriched import EnrichedAnswer
 from schemas.export import example, json_schema, models
+from schemas.reports import Report
 from schemas.topics import TOPICS, topic_named
 from tests.contract.test_steps_on_examples import NOW, all_answers, outcomes_of
 from tests.harness.paths import ROOT
@@ -46,7 +47,7 @@ def stored_value(topic: str, form: str = "value") -> bytes:
 
 
 def without_copies(event: Event) -> dict[str, Any]:
-    content = json.loads(event.to_bytes())
+    content: dict[str, Any] = json.loads(event.to_bytes())
     for part, names in event.copies.items():
         for name in names:
             (content.get(part) or {}).pop(name, None)
@@ -150,7 +151,8 @@ def test_copies_are_fields_that_have_a_default() -> None:
 def test_a_setting_writes_enriched_answers_with_all_fields(all_fields: bool) -> None:
     settings = Settings(_env_file=None, kafka={"all_fields": all_fields})
     before = EnrichedAnswer.from_bytes(stored_value("answers.enriched"))
-    reports = {report.agent: report for report in (before.citations, before.grounding, before.quality) if report}
+    found = (before.citations, before.grounding, before.quality)
+    reports: dict[str, Report] = {report.agent: report for report in found if report is not None}
     record = Record("answers.generated", 1, 2, None, b"")
     enriched, value = build_enriched_answer(before.answer, reports, record, Origin(settings, "v", NOW))
     assert value == enriched.to_bytes(all_fields=all_fields)
