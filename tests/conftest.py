@@ -35,6 +35,10 @@ Deployment.forks = True
 
 BROKERS = ("light", "kafka")
 
+UNIT = ROOT / "tests" / "unit"
+LONGEST = {UNIT / "schemas" / "test_fuzz_decoders.py", UNIT / "pipeline" / "test_budget.py"}
+"""Files of unit tests that take a minute or more and would come late by their names."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -48,6 +52,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marked = metafunc.definition.get_closest_marker("both_brokers") is not None
     if marked and metafunc.config.getoption("--broker") == "light" and "KAFKA_BOOTSTRAP_SERVERS" not in os.environ:
         metafunc.parametrize("broker_kind", BROKERS, indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin the unit tests with the files that take longest, so that no process is alone with one at the end."""
+    items.sort(key=lambda item: (UNIT in item.path.parents, item.path not in LONGEST))
 
 
 def pytest_collection_finish() -> None:

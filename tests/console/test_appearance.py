@@ -24,6 +24,7 @@ def charted(console: ConsoleThread) -> ConsoleThread:
 @pytest.fixture
 def page(browser: Browser, charted: ConsoleThread) -> Iterator[Page]:
     with logged_in(browser, charted, "charted") as (page, seen):
+        page.goto("/")
         yield page
         assert seen.complaints == []
 

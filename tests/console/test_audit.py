@@ -189,6 +189,7 @@ def test_auditors_need_their_scope_and_start_at_the_decisions(logged: ConsoleThr
 @pytest.fixture
 def auditor(browser: Browser, logged: ConsoleThread) -> Any:
     with logged_in(browser, logged, "inspected") as (page, seen):
+        page.goto("/")
         yield page
         assert not seen.complaints
 

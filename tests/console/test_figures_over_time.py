@@ -99,6 +99,7 @@ def test_the_chart_of_acceptance_is_narrowed_to_one_model_and_the_address_keeps_
 ) -> None:
     monkeypatch.setattr(accepted.resources.team, "_now", lambda: WEDNESDAY)
     with logged_in(browser, accepted, "accepting") as (page, seen):
+        page.goto("/")
         model = page.get_by_label("Model", exact=True)
         assert model.locator("option").all_inner_texts() == ["all", "large", "small"]
         model.select_option("small")
@@ -137,6 +138,7 @@ def test_acceptance_is_drawn_beside_its_table_and_leads_to_the_decisions(
 ) -> None:
     monkeypatch.setattr(accepted.resources.team, "_now", lambda: WEDNESDAY)
     with logged_in(browser, accepted, "accepting") as (page, seen):
+        page.goto("/")
         chart = page.locator("#acceptance")
         expect(chart).to_have_attribute("data-drawn", "true")
         page.locator("#accepted-every").select_option("week")
@@ -253,6 +255,7 @@ def test_without_prices_nothing_has_a_cost(called: ConsoleThread) -> None:
 @needs_browser
 def test_cost_is_drawn_over_time_and_stands_in_the_table_of_models(browser: Browser, priced: ConsoleThread) -> None:
     with logged_in(browser, priced, "priced") as (page, seen):
+        page.goto("/")
         expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")
         chart = page.locator("[data-chart=cost]")
         over = chart.locator(".u-over")

@@ -258,6 +258,7 @@ def test_the_overview_shows_agreement_with_its_interval_and_who_disagreed(
         second = "approve" if number in (0, 2, 3) else "reject"
         decide(console, answer, "second", by="ben", at=datetime.now(UTC), action=second)
     with logged_in(browser, console, "agreement") as (page, _):
+        page.goto("/")
         agreement = page.locator(".figure", has=page.locator("dt", has_text="Agreement"))
         expect(agreement).to_contain_text("0.50 kappa of 4 pairs, 95 % ")
         expect(page.locator("#main")).to_contain_text("reject by anna, approve by ben")

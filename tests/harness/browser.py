@@ -72,15 +72,19 @@ class Seen:
 def logged_in(
     browser: Browser, console: ConsoleThread, name: str = EVERYTHING, **context: Any
 ) -> Iterator[tuple[Page, Seen]]:
-    """A page of somebody who has followed the link with their token."""
+    """A page, still blank, of somebody with a session.
+
+    The log-in is one request, as that of the page for it: that page and the overview behind it would cost each test more
+    than the page that it is about.
+    """
     opened = browser.new_context(base_url=console.url, **({"viewport": {"width": 1280, "height": 900}} | context))
     opened.set_default_timeout(PATIENCE_MS)
     expect.set_options(timeout=PATIENCE_MS)
+    session = opened.request.post("/api/session", data={"token": secret(name)})
+    assert session.ok, session.text()
     page = opened.new_page()
     seen = Seen()
     seen.watch(page)
-    page.goto(f"/login#token={secret(name)}")
-    page.wait_for_url(f"{console.url}/")
     yield page, seen
     opened.close()
 

@@ -108,6 +108,8 @@ class ConsoleThread:
         )
         self.settings.clickhouse.database = name
         self.settings.redis.key_prefix = f"{name}:"
+        # Tests side by side make each other wait; that is no outage.
+        self.settings.redis.timeout_seconds = 10.0
         self.settings = apply_local_defaults(self.settings, addresses)
         self.url = ""
         self.resources: ConsoleResources
