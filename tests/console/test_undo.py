@@ -127,6 +127,7 @@ def test_the_address_names_the_request_that_is_shown_and_back_and_forward_lead_t
 
 
 @needs_browser
+@pytest.mark.usefixtures("long_undo")
 @pytest.mark.parametrize(
     ("leave", "words"), [(lambda page: page.keyboard.press("s"), "Skipped"), (escalate, "Escalated")]
 )
