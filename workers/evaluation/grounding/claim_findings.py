@@ -46,19 +46,19 @@ MAX_EXCERPT = 300
 
 def listed_claims(
     prepared: PreparedGrounding,
-    judged: Mapping[int, tuple[Support, Attribution]],
+    compared: Mapping[int, tuple[Support, Attribution]],
     before: Mapping[int, EarlierSentence],
 ) -> list[Claim]:
     """Return the claims of an answer as reports show them, in order.
 
     Args:
         prepared: the answer.
-        judged: support and sources of each claim that was compared, by its place in the text.
+        compared: support and sources of each claim that was compared, by its place in the text.
         before: the earlier statements of claims that were said before, by the claim's place.
     """
     claims = []
     for claim, numbers in zip(prepared.claims, prepared.cited, strict=True):
-        found = _claim(prepared, claim, numbers, *judged.get(claim.start, (None, Attribution())))
+        found = _claim(prepared, claim, numbers, *compared.get(claim.start, (None, Attribution())))
         if claim.start in before:
             found = found.model_copy(update={"verdict": "said_before", "earlier": statement_of(before[claim.start])})
         elif prepared.steps and found.verdict in ("unsupported", "contradicted"):
@@ -149,11 +149,11 @@ def _source(units: Sequence[EvidenceUnit], source: SourceSupport, claim: str) ->
 
 
 def conflict_findings(
-    prepared: PreparedGrounding, judged: Mapping[int, tuple[Support, Attribution]]
+    prepared: PreparedGrounding, compared: Mapping[int, tuple[Support, Attribution]]
 ) -> Iterator[Conflict]:
     """Yield the conflicts of sources, with the claim over which they disagree."""
     for claim in prepared.claims:
-        conflict = judged[claim.start][1].conflict if claim.start in judged else None
+        conflict = compared[claim.start][1].conflict if claim.start in compared else None
         if conflict:
             supporting, contradicting = (_source(prepared.units, source, claim.plain) for source in conflict)
             identifier = claim_id(prepared.tenant, prepared.answer_id, claim.start, claim.end)

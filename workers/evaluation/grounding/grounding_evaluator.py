@@ -215,11 +215,11 @@ def combine_with_verifier(
     risk = assess(measures, answer_risk(weighed_supports, opinion.combination if opinion else calibration), thresholds)
     # If nothing could be compared, a low risk would be an unfounded assurance.
     is_read = measures.groundable > 0 or _says_nothing_to_compare(prepared.claims)
-    judged = {
+    compared = {
         claim.start: (support, attribution)
         for claim, support, attribution in zip(checked, supports, attributions, strict=True)
     }
-    claims = listed_claims(prepared, judged, before)
+    claims = listed_claims(prepared, compared, before)
     return GroundingFindings(
         hallucination_risk=risk.level if is_read else None,
         risk_score=risk.score if is_read else None,
@@ -231,7 +231,7 @@ def combine_with_verifier(
         uncertainty_markers=list(prepared.uncertainty[:MAX_MARKERS]),
         claims=claims,
         claims_total=prepared.total,
-        conflicts=list(conflict_findings(prepared, judged))[:MAX_CONFLICTS],
+        conflicts=list(conflict_findings(prepared, compared))[:MAX_CONFLICTS],
         issues=[with_claims(issue, claims) for issue in risk.issues],
         suggestions=risk.suggestions,
         query=query_findings(prepared.query),
