@@ -20,7 +20,7 @@ from workers.evaluation.clauses.other_subjects import (
     is_taken,
 )
 from workers.evaluation.clauses.phrase_relations import Relation, relation
-from workers.evaluation.clauses.predicates import converses, permission
+from workers.evaluation.clauses.predicates import are_opposite, converses, permission
 
 MAX_CLAUSES = 60
 """Most clauses of the evidence that a claim is compared with."""
@@ -54,6 +54,27 @@ def are_confirmed(claims: Iterable[Clause], evidence: Sequence[str]) -> bool:
             for each in match_clauses(normal, theirs)
         )
         for own in claims
+    )
+
+
+def are_opposed(claims: Iterable[Clause], evidence: Sequence[str]) -> bool:
+    """Return true if the evidence has the opposite act of each clause of a claim, of what may be the same thing.
+
+    "It rejected the plan" opposes "the merger was approved", unless a sentence says that too.
+    """
+    theirs, claims = _read(evidence), list(claims)
+    return bool(claims) and all(_is_opposed(own, match_clauses(own, theirs)) for own in claims)
+
+
+def _is_opposed(own: Clause, matches: Sequence[Match]) -> bool:
+    if own.is_negated or own.is_state or any(says(own, each) for each in matches):
+        return False
+    return any(
+        are_opposite(own.predicate, each.clause.predicate)
+        and not (each.clause.is_negated or each.clause.is_conditional or each.clause.is_open)
+        and bool(each.relations)
+        and all(how >= Relation.POSSIBLE for how in each.relations)
+        for each in matches
     )
 
 

@@ -23,6 +23,9 @@ _LIMITS = frozenset({"until", "till", "through", "from", "since", "after", "befo
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 
 
+_BEGINNING = frozenset({"begin", "start", "commence"})
+_ACT = re.compile(r"works?|\w{3,}(?:ion|ment|ing)")
+"""Nouns of acts, which begin before the thing that they make: "construction", "building"."""
 _FROM_NOW = word_set("night yesterday today tonight")
 """Heads of times that count from now, beside a clause and without a preposition: "last night"."""
 
@@ -94,7 +97,19 @@ def _match(own: Clause, clause: Clause, named: Sequence[Phrase]) -> Match:
             if best is not None and how is Relation.SAME:
                 left.remove(best)
     related = are_related(own.predicate, clause.predicate) or are_opposite(own.predicate, clause.predicate)
-    return Match(clause, tuple(relations), related, clause.is_negated != turned)
+    return Match(clause, tuple(relations), related and not _is_start_of_act(own, clause), clause.is_negated != turned)
+
+
+def _is_start_of_act(own: Clause, clause: Clause) -> bool:
+    """Return true for "it opened" over "construction began": the act begins, and not the thing."""
+    return (
+        clause.predicate in _BEGINNING
+        and own.predicate not in _BEGINNING
+        and clause.subject is not None
+        and not clause.subject.names
+        and bool(_ACT.fullmatch(clause.subject.head))
+        and (own.subject is None or own.subject.head != clause.subject.head)
+    )
 
 
 def _is_other_kind(phrase: Phrase, other: Phrase, named: Iterable[Phrase]) -> bool:

@@ -16,6 +16,10 @@ _UNTOLD = word_set(
 """Verbs that say little: another verb in their place changes nothing."""
 
 
+_PERSON = frozenset({"he", "she"})
+"""Pronouns that stand for one of two persons whom a claim names, where the other one stands beside it."""
+
+
 def is_taken(own: Clause, matches: Sequence[Match]) -> bool:
     """Return true if the evidence says the claim of another subject, and nothing of it of the claim's own."""
     return any(
@@ -198,7 +202,8 @@ def is_swapped(own: Clause, matches: Sequence[Match]) -> bool:
                 for phrase in match.clause.phrases
                 if phrase.role == other.role and relation(phrase, subject) is Relation.SAME
             ]
-            if turned and relation(theirs, other) is Relation.SAME:
+            stands_for = theirs.head in _PERSON and bool(subject.names and other.names)
+            if turned and (stands_for or relation(theirs, other) is Relation.SAME):
                 return True
     return False
 

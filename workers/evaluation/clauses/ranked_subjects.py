@@ -68,7 +68,7 @@ PEOPLE = frozenset(
         word_set(
             "people person persons guest guests passenger passengers visitor visitors player players child children adult adults"
             " member members participant participants rider riders user users employee employees worker workers staff"
-            " inhabitant inhabitants resident residents citizen citizens"
+            " inhabitant inhabitants resident residents citizen citizens population"
         ),
     )
 )
@@ -138,7 +138,7 @@ def _columns(
                 cell, subject = record[place], record[0].words
                 values: tuple[Value, ...] = (*cell.quantities, *cell.dates)
                 size = _size(values[0]) if len(values) == 1 and kind_of(values[0]) in kinds else None
-                if size is None or not subject or (word in _OF_COUNTS and not cell.key & asked):
+                if size is None or not subject or (word in _OF_COUNTS and not _is_asked(cell.key, asked)):
                     break
                 found.append((Clause(number, values, subject | cell.key, subject, frozenset(), explicit=True), size))
             else:

@@ -23,6 +23,7 @@ from workers.evaluation.contradictions.denials import (
     has_ended,
     is_due,
     is_exception_of,
+    is_refused_unless,
 )
 from workers.evaluation.contradictions.lexical_contradictions import denies_share, opposites, same_matter
 from workers.evaluation.contradictions.needless import are_both_needless
@@ -115,7 +116,10 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         found.append("negation")
     calculated = own.dates and all(date in theirs.implied_dates for date in own.dates)
     if not _other_subject(own, theirs) and not calculated:
-        excused = {"antonym": is_other_side(claim, evidence), "negation": is_of_other}
+        excused = {
+            "antonym": is_other_side(claim, evidence) or is_refused_unless(claim, evidence),
+            "negation": is_of_other,
+        }
         found += [kind for kind in opposites(claim, evidence, other_evidence) if not excused.get(kind)]
     if wrong_order(claim, [evidence, *other_evidence]):
         found.append("comparative")

@@ -30,6 +30,11 @@ _REFUSED = re.compile(
     r"|excluded|unavailable|turned away|sent back|returned to sender)\b",
     re.IGNORECASE,
 )
+_REFUSED_UNLESS = PrefilteredPattern(
+    r"\b(?:refused|rejected|denied|forbidden|prohibited|banned|impossible|invalid|void|excluded|unavailable)\b[^.;]{0,150}?\b(?:unless|except|until|without|before|if not)\b",
+    re.IGNORECASE,
+)
+_ONLY_WHERE = re.compile(r"\bonly\b[^.;]{0,60}?\b(?:if|when|with|once|after|where|by|for)\b", re.IGNORECASE)
 _RESTRICTED = re.compile(
     r"\b(?:only|solely|exclusively|unless|except|provided|as long as|must|needs?|requires?|required|once|after|on condition)\b",
     re.IGNORECASE,
@@ -111,11 +116,19 @@ def is_exception_of(claim: str, evidence: str) -> bool:
     """
     if denies_order(claim, evidence) or _holds_either_way(claim, evidence):
         return True
-    return any(
+    return is_refused_unless(claim, evidence) or any(
         (_EXCEPTED.search(one) and _RESTRICTED.search(two) and not _EXCEPTED.search(two))
         or (refuses_without(one) and _RESTRICTED.search(two) and not DENIED.search(two))
         or _excludes_denied(one, two)
         or _is_unless_written_out(one, two)
+        for one, two in ((claim, evidence), (evidence, claim))
+    )
+
+
+def is_refused_unless(claim: str, evidence: str) -> bool:
+    """Return true for "is covered only with the module" and "is excluded unless the module has been bought"."""
+    return any(
+        _REFUSED_UNLESS.search(one) and _ONLY_WHERE.search(two) and not DENIED.search(two)
         for one, two in ((claim, evidence), (evidence, claim))
     )
 

@@ -30,6 +30,7 @@ from workers.evaluation.clauses.ranked_subjects import is_ranked_rightly, says_o
 from workers.evaluation.contradictions.contradiction_checks import compare, has_unknown_day, on_one_matter
 from workers.evaluation.contradictions.json_evidence import RecordFacts
 from workers.evaluation.contradictions.values.comparisons import wrong_change
+from workers.evaluation.facts.forms.referred_amounts import referred_amounts
 from workers.evaluation.grounding.added_words import adds_nothing, is_of_small_words
 from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, GroundingCalibration
 from workers.evaluation.grounding.claim_features import (
@@ -342,7 +343,8 @@ def _measure(
     # The claim is compared with the nearest units word by word, and with the values of all units.
     spend(len(claim.plain) + sum(map(len, texts)) + len(units))
     best = float(close.max()) if len(close) else 0.0
-    mismatches = _compared(claim, texts) if texts else ()
+    before = ((units[place].text, _text_before(units, place)) for place in top)
+    mismatches = _compared(claim, [*texts, *referred_amounts(claim.plain, before)]) if texts else ()
     topic = claim.antecedent or claim.question
     misplaced = bool(texts) and has_other_owner(claim.plain, topic, index.owned)
     if "number" in mismatches and gives_numbers(claim.plain, topic, index.owned):
@@ -408,6 +410,11 @@ def _measure(
         "other_language" if is_unread else _reading(claim, [units[place] for place in top], unseen),
         is_open and not is_unread,
     )
+
+
+def _text_before(units: Sequence[EvidenceUnit], place: int) -> str:
+    """Return the text before a unit in its source, or an empty text."""
+    return units[place - 1].text if place and units[place - 1].number == units[place].number else ""
 
 
 def _compared(claim: ExtractedClaim, texts: Sequence[str]) -> tuple[Mismatch, ...]:

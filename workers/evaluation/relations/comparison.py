@@ -4,17 +4,25 @@ import re
 from collections.abc import Callable, Sequence
 
 from schemas.grounding import Mismatch
+from workers.evaluation.relations.exclusive_traits import is_trait_right
 from workers.evaluation.relations.figures.bands import is_in_band
 from workers.evaluation.relations.figures.reference_units import is_reference_kept
 from workers.evaluation.relations.figures.restated_values import is_value_kept
 from workers.evaluation.relations.figures.stated_differences import is_order_stated
+from workers.evaluation.relations.figures.stated_maxima import is_maximum_kept
 from workers.evaluation.relations.figures.wholes import is_of_whole
+from workers.evaluation.relations.named_options import is_option_right
+from workers.evaluation.relations.named_persons import is_person_right
 from workers.evaluation.relations.other_groups import is_group_right
 from workers.evaluation.relations.permissions.duties import is_duty_kept
 from workers.evaluation.relations.permissions.prohibitions import is_act_permitted
+from workers.evaluation.relations.permissions.waived_conditions import is_condition_kept
+from workers.evaluation.relations.times.ages import is_age_right
 from workers.evaluation.relations.times.changed_states import is_state_present
 from workers.evaluation.relations.times.date_limits import is_side_kept
 from workers.evaluation.relations.times.ended_offers import is_offer_current
+from workers.evaluation.relations.times.numbered_periods import is_period_right
+from workers.evaluation.relations.times.times_of_days import is_time_of_day_right
 from workers.evaluation.relations.widened_places import is_place_kept
 
 _Rule = Callable[[str, str, Sequence[str]], bool | None]
@@ -33,26 +41,46 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
     (lambda claim, _, sentences: is_group_right(claim, sentences), "subject"),
 )
 """Rules on a claim, its question and sentences of the evidence, each with its mismatch."""
+_RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
+    (is_maximum_kept, "number"),
+    (is_age_right, "number"),
+    (is_time_of_day_right, "date"),
+    (is_trait_right, "antonym"),
+    (is_option_right, "subject"),
+    (is_person_right, "subject"),
+    (is_condition_kept, "negation"),
+    (is_period_right, "number"),
+)
+"""The same for rules whose deciding sentence may share no word with the claim."""
 _POLAR = re.compile(
     r"\W*(?P<statement>(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|may|must|should)\s.+?)[\s?]*$",
     re.IGNORECASE | re.DOTALL,
 )
 
 
-def relation_mismatch(claim: str, question: str, sentences: Sequence[str]) -> tuple[Mismatch | None, bool]:
+def relation_mismatch(
+    claim: str, question: str, sentences: Sequence[str], whole: Sequence[str] = ()
+) -> tuple[Mismatch | None, bool]:
     """Compare a statement.
 
     Args:
         claim: the claim, or the short answer.
         question: the question, if the claim answers it; else an empty text.
-        sentences: the evidence, those of one source in order.
+        sentences: the nearest evidence, those of one source in order.
+        whole: all sentences of short evidence.
 
     Returns:
         What the evidence says otherwise, or ``None``, and whether it bears out a relation that the claim states.
     """
     found = [(rule(claim, question, sentences), mismatch) for rule, mismatch in _RULES]
+    found += [(rule(claim, question, whole or sentences), mismatch) for rule, mismatch in _RULES_OF_WHOLE]
     wrong = next((mismatch for holds, mismatch in found if holds is False), None)
     return wrong, wrong is None and any(holds for holds, _ in found)
+
+
+def keeps_maximum(claim: str, whole: Sequence[str]) -> bool:
+    """Return true if a claim has the limit that the evidence states in other words."""
+    return is_maximum_kept(claim, "", whole) is True
 
 
 def answer_by_relation(question: str, sentences: Sequence[str]) -> bool | None:

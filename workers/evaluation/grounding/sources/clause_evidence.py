@@ -15,7 +15,7 @@ from workers.evaluation.claims.short_answers import (
     stated_by,
     without_opening,
 )
-from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_mismatches
+from workers.evaluation.clauses.clause_comparison import are_confirmed, are_opposed, clause_mismatches
 from workers.evaluation.clauses.clause_reader import Clause, read_clauses
 from workers.evaluation.clauses.kinds.added_items import adds_item
 from workers.evaluation.clauses.kinds.charges import answer_by_charge, is_charged_rightly
@@ -48,7 +48,7 @@ from workers.evaluation.contradictions.values.listed_values import belongs_to_ot
 from workers.evaluation.contradictions.values.qualified_values import is_of_other_case
 from workers.evaluation.contradictions.values.time_sides import says_same_side
 from workers.evaluation.grounding.sources.evidence import EvidenceUnit
-from workers.evaluation.relations.comparison import answer_by_relation, relation_mismatch
+from workers.evaluation.relations.comparison import answer_by_relation, keeps_maximum, relation_mismatch
 from workers.evaluation.relations.contraries import contrary_mismatch
 from workers.evaluation.relations.figures.parties import is_party_right
 from workers.evaluation.relations.figures.table_cells import is_row_right
@@ -62,6 +62,11 @@ MAX_SENTENCES = 8
 
 MAX_PARALLEL = 12
 """Most sentences among which parallel clauses are looked for."""
+MAX_DATED = 8
+"""Most words of a reply with a year that is compared though the evidence may put its verb otherwise."""
+_YEAR = re.compile(r"\b(?:1\d{3}|20\d\d)\b")
+MAX_WHOLE = 24
+"""Most sentences of evidence that is read whole by rules without a parser."""
 
 MAX_WORDS = 20
 """Most words of a claim that is compared; longer ones say several things, which a parse often joins wrongly."""
@@ -138,7 +143,7 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
     parallel = "mixed" if is_placed is False else _read_parallels(claim, units)
     if parallel == "mixed" and not is_placed:
         return ClauseFindings(("subject",))
-    found = _compare(claim, units, is_covered=is_covered)
+    found = _compare(claim, units, is_covered=is_covered or _is_dated_reply(claim))
     if "negation" in found.mismatches and is_party_right(
         claim.plain, claim.asked, _chosen(claim, units, has_borders=True), claim.language
     ):
@@ -151,6 +156,16 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         return replace(found, mismatches=mismatches)
     is_short = claim.reply != claim.plain or bool(claim.question)
     return ClauseFindings(mismatches, found.is_confirmed or (is_short and not mismatches), keeps_values=True)
+
+
+def _is_dated_reply(claim: ExtractedClaim) -> bool:
+    """Return true for a few words with a year that stand for their question: "It opened in 1994."."""
+    return (
+        bool(claim.asked)
+        and depends_on_question(claim.asked, claim.reply or claim.plain)
+        and len(claim.plain.split()) <= MAX_DATED
+        and _YEAR.search(claim.plain) is not None
+    )
 
 
 def _is_refused(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool:
@@ -227,17 +242,20 @@ def _compare_relations(
 ) -> ClauseFindings | None:
     """Compare orders, changes, references, exceptions, days and lists; ``None`` if they decide nothing."""
     reply = claim.reply or claim.plain
-    if not sentences or not is_english(" ".join((claim.asked, reply, *sentences))):
+    whole = list(_passages(units, range(len(units)))) if len(units) <= MAX_WHOLE else list(sentences)
+    if not whole or not is_english(" ".join((claim.asked, reply, *whole))):
         return None
     says = consents(claim.asked, reply) if claim.asked else None
     stated = reply if says is None else without_opening(reply)
-    mismatch, is_right = relation_mismatch(stated, claim.asked, sentences)
+    mismatch, is_right = relation_mismatch(stated, claim.asked, sentences, whole)
     if mismatch is None and is_day_right(stated, sentences) is False:
         mismatch = "date"
     if mismatch is None and adds_item(stated, sentences, (unit.words for unit in units)):
         mismatch = "name"
     if mismatch is not None:
         return ClauseFindings((mismatch,))
+    if says is None and keeps_maximum(stated, whole):
+        return ClauseFindings(keeps_values=True)
     if says is not None:
         answer = answer_by_relation(claim.asked, sentences)
         if answer is not None and answer is not says:
@@ -261,7 +279,8 @@ def _of_short(claim: ExtractedClaim, short: Sequence[Clause], sentences: Sequenc
     affirmed, told = polar
     mismatches = clause_mismatches(told, sentences, claim.asked)
     contrary = [replace(clause, is_negated=not clause.is_negated) for clause in affirmed]
-    is_contrary_said = are_confirmed(contrary, sentences) and "negation" not in mismatches
+    is_contrary_said = are_confirmed(contrary, sentences) or are_opposed(affirmed, sentences)
+    is_contrary_said = is_contrary_said and "negation" not in mismatches
     return (*mismatches, "negation") if is_contrary_said else mismatches
 
 

@@ -10,12 +10,16 @@ MAX_TEXT = 300
 
 _TIMES = "second minute hour day night week fortnight month quarter term semester season year"
 _COUNTED = "person head guest visitor passenger piece unit item kilo kilogram gram litre liter metre meter mile bottle box group cycle trip"
+_KIND = r"(?:(?:calendar|full|whole|single|academic|financial)\s)?"
+"""Adjectives of a reference that leave it the same: "per calendar year"."""
 _REFERENCE = re.compile(
     r"(?<![\d.,])(?P<figure>[$€£¥]?\d(?:[\d.,]{0,15}\d)?)(?!\d)(?P<unit>(?:[-\s](?!(?:per|each|every|an?|and|or|but|to)\b)[^\W\d_]+){0,5}|\s?%)?"
-    rf"(?P<references>(?:\s?(?:\bper\b|\beach\b|\bevery\b|/|\ban?\b(?=\s(?:{'|'.join((_TIMES + ' ' + _COUNTED).split())})\b))\s?(?:\d[\d.,]*\s?)?[^\W\d_]+)+)",
+    rf"(?P<references>(?:\s?(?:\bper\b|\beach\b|\bevery\b|/|\ban?\b(?=\s(?:{'|'.join((_TIMES + ' ' + _COUNTED).split())})\b))\s?(?:\d[\d.,]*\s?)?{_KIND}[^\W\d_]+)+)",
     re.IGNORECASE,
 )
-_ONE = re.compile(r"(?:\bper|\beach|\bevery|/|\ban?)\s?(?P<amount>\d[\d.,]*\s?)?(?P<noun>[^\W\d_]+)", re.IGNORECASE)
+_ONE = re.compile(
+    rf"(?:\bper|\beach|\bevery|/|\ban?)\s?(?P<amount>\d[\d.,]*\s?)?{_KIND}(?P<noun>[^\W\d_]+)", re.IGNORECASE
+)
 _GENERIC = re.compile(rf"\b(?:{'|'.join(_TIMES.split())})ly\b|\b(?:daily|annual(?:ly)?)\b", re.IGNORECASE)
 _SAME = {
     **dict.fromkeys(word_set("head capita guest visitor passenger participant pax"), "person"),

@@ -264,13 +264,20 @@ def _times(language: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in found)
 
 
+_RANGE_START = re.compile(
+    r"(?<![\w:.,])(?P<h>[01]?\d|2[0-4])(?=\s?(?:[–-]|bis|à|a|até|às|tot|alle|do|до|hasta)\s(?:las?\s)?\d{1,2}:\d\d(?!\d))",
+    re.IGNORECASE,
+)
+"""The first hour of "10 bis 18:00"."""
+
+
 def _clock(text: str, language: str) -> str:
     """Write times of day as "14:30"."""
     text = _OPEN_PART.sub("", text)
     text = _HALF_TO.sub(_half_to, text) if language in ("de", "nl") else text
     for pattern in _times(language):
         text = pattern.sub(_time_of, text)
-    return text
+    return _RANGE_START.sub(r"\g<h>:00", text)
 
 
 def _half_to(match: re.Match[str]) -> str:

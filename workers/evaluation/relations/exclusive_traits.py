@@ -1,0 +1,62 @@
+"""Compare colours and materials: "a concrete dam" over "an earth-filled dam", "the light turns green" over "red"."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from workers.evaluation.text.prefilter import PrefilteredPattern
+from workers.evaluation.text.words import content_words, kept_for_sentences, key_of, stem, word_set
+
+MAX_TEXT = 300
+"""Longest claim and sentence that are read, code points."""
+
+_ROWS = (
+    "red | green | blue | yellow | orange | purple violet | pink | brown | black | white | grey gray",
+    "concrete cement | earth earthen earth-filled | brick bricks | granite | marble | slate | sandstone | limestone | wood wooden timber"
+    " | steel | aluminium aluminum | copper | bronze | brass | plastic | glass | leather | cotton | wool woollen woolen | silk | linen"
+    " | polyester | paper | cardboard | clay | thatch thatched | gold golden | silver | titanium | rubber",
+)
+_TRAITS: dict[str, tuple[int, int]] = {
+    word: (row, side)
+    for row, text in enumerate(_ROWS)
+    for side, words in enumerate(text.split("|"))
+    for word in words.split()
+}
+"""By word its class and its side there; two sides of a class exclude each other for one thing."""
+_STEMS = frozenset(map(stem, (part for word in _TRAITS for part in word.split("-")))) | {"fill"}
+_KNOWN = PrefilteredPattern(rf"\b(?:{'|'.join(sorted(_TRAITS, key=len, reverse=True))})\b", re.IGNORECASE)
+_PIECE = re.compile(r"[,;:.]\s|\s(?:and|but|while|whereas|or|until|with)\s", re.IGNORECASE)
+_WEAK = frozenset(
+    map(stem, word_set("turn turns go goes become becomes made make show shows cover covered covers build built"))
+)
+"""Words beside a trait that do not tell whose it is."""
+_Trait = tuple[int, int]
+
+
+def is_trait_right(claim: str, question: str, sentences: Sequence[str]) -> bool | None:
+    """Return false if the evidence gives the thing of a claim another colour or material, and not that of the claim.
+
+    Args:
+        claim: the claim, or the short answer.
+        question: the question, if the claim answers it; else an empty text.
+        sentences: the evidence.
+    """
+    pieces = [piece for sentence in sentences for piece in _traits(sentence)]
+    for (row, side), words in _traits(claim):
+        told = words - _WEAK or content_words(question) - _STEMS - _WEAK
+        about = [(trait, len(told & theirs)) for (trait, theirs) in pieces if trait[0] == row and told & theirs]
+        if about and not any(trait == (row, side) for trait, _ in about):
+            return False
+    return None
+
+
+@kept_for_sentences
+def _traits(text: str) -> tuple[tuple[_Trait, frozenset[str]], ...]:
+    return tuple(_read(text[:MAX_TEXT]))
+
+
+def _read(text: str) -> Iterator[tuple[_Trait, frozenset[str]]]:
+    """Yield the trait of each piece that has one, with its other content words."""
+    for piece in _PIECE.split(text) if _KNOWN.search(text) else ():
+        found: Mapping[_Trait, None] = dict.fromkeys(_TRAITS[key_of(match[0])] for match in _KNOWN.finditer(piece))
+        if len(found) == 1:
+            yield next(iter(found)), content_words(piece) - _STEMS
