@@ -42,14 +42,14 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
 )
 """Rules on a claim, its question and sentences of the evidence, each with its mismatch."""
 _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
-    (is_maximum_kept, "number"),
+    (lambda claim, _, sentences: is_maximum_kept(claim, sentences), "number"),
     (is_age_right, "number"),
     (is_time_of_day_right, "date"),
     (is_trait_right, "antonym"),
     (is_option_right, "subject"),
-    (is_person_right, "subject"),
-    (is_condition_kept, "negation"),
-    (is_period_right, "number"),
+    (lambda claim, _, sentences: is_person_right(claim, sentences), "subject"),
+    (lambda claim, _, sentences: is_condition_kept(claim, sentences), "negation"),
+    (lambda claim, _, sentences: is_period_right(claim, sentences), "number"),
 )
 """The same for rules whose deciding sentence may share no word with the claim."""
 _POLAR = re.compile(
@@ -80,7 +80,7 @@ def relation_mismatch(
 
 def keeps_maximum(claim: str, whole: Sequence[str]) -> bool:
     """Return true if a claim has the limit that the evidence states in other words."""
-    return is_maximum_kept(claim, "", whole) is True
+    return is_maximum_kept(claim, whole) is True
 
 
 def answer_by_relation(question: str, sentences: Sequence[str]) -> bool | None:

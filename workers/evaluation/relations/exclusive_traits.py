@@ -24,7 +24,7 @@ _TRAITS: dict[str, tuple[int, int]] = {
 """By word its class and its side there; two sides of a class exclude each other for one thing."""
 _STEMS = frozenset(map(stem, (part for word in _TRAITS for part in word.split("-")))) | {"fill"}
 _KNOWN = PrefilteredPattern(rf"\b(?:{'|'.join(sorted(_TRAITS, key=len, reverse=True))})\b", re.IGNORECASE)
-_PIECE = re.compile(r"[,;:.]\s|\s(?:and|but|while|whereas|or|until|with)\s", re.IGNORECASE)
+_PIECE = re.compile(r"[,;:.]\s|\s(?:and|but|while|whereas|or|until)\s", re.IGNORECASE)
 _WEAK = frozenset(
     map(stem, word_set("turn turns go goes become becomes made make show shows cover covered covers build built"))
 )

@@ -20,12 +20,11 @@ _FULL_NAME = re.compile(rf"\b(?P<first>{_NAME})\s(?P<last>{_NAME})\b")
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
-def is_person_right(claim: str, question: str, sentences: Sequence[str]) -> bool | None:
+def is_person_right(claim: str, sentences: Sequence[str]) -> bool | None:
     """Return false if a sentence has all that a claim says, of another person, and no sentence has half of it otherwise.
 
     Args:
         claim: the claim, or the short answer.
-        question: the question; it is not read.
         sentences: the evidence.
 
     Returns:

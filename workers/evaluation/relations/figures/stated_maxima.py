@@ -8,7 +8,7 @@ from workers.evaluation.facts.calculation.arithmetic import same_dimension, same
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.prefilter import PrefilteredPattern
-from workers.evaluation.text.words import key_of, kept_for_sentences
+from workers.evaluation.text.words import kept_for_sentences, key_of
 
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""
@@ -30,12 +30,11 @@ _LIMIT = PrefilteredPattern(
 """A noun for a limit up to its figure; the greatest depth of a lake is no limit."""
 
 
-def is_maximum_kept(claim: str, question: str, sentences: Sequence[str]) -> bool | None:
+def is_maximum_kept(claim: str, sentences: Sequence[str]) -> bool | None:
     """Return whether a claim has the limit that the evidence states for the same unit and time.
 
     Args:
         claim: the claim, or the short answer.
-        question: the question, if the claim answers it; else an empty text.
         sentences: the evidence.
 
     Returns:

@@ -21,12 +21,11 @@ _CONDITION = PrefilteredPattern(
 _WEAK = frozenset(map(stem, word_set("further additional extra other special separate written prior previous")))
 
 
-def is_condition_kept(claim: str, question: str, sentences: Sequence[str]) -> bool | None:
+def is_condition_kept(claim: str, sentences: Sequence[str]) -> bool | None:
     """Return false if a claim does without what a condition of the evidence demands.
 
     Args:
         claim: the claim, or the short answer.
-        question: the question; it is not read.
         sentences: the evidence.
 
     Returns:

@@ -10,7 +10,7 @@ from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of
 
 MAX_TEXT = 300
-"""Longest claim, question and sentence that are read, code points."""
+"""Longest claim and sentence that are read, code points."""
 
 _PERIOD = PrefilteredPattern(
     r"\b(?P<number>first|second|third|fourth|fifth|last|final|initial)\s(?P<noun>year|month|week|day|hour|quarter|term|season|night|half"
@@ -19,12 +19,11 @@ _PERIOD = PrefilteredPattern(
 )
 
 
-def is_period_right(claim: str, question: str, sentences: Sequence[str]) -> bool | None:
+def is_period_right(claim: str, sentences: Sequence[str]) -> bool | None:
     """Return false if the evidence has another figure of a claim's kind for the period that the claim names.
 
     Args:
         claim: the claim, or the short answer.
-        question: the question; it is not read.
         sentences: the evidence.
 
     Returns:
