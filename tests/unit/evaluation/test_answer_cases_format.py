@@ -33,6 +33,8 @@ REFUSALS = read_cases(CASES_FILE.with_name("refusal_cases.jsonl"))
 """Acts that the source refuses in other words, durations in other units, and cells of tables with three columns."""
 OVERLOOKED = read_cases(CASES_FILE.with_name("overlooked_cases.jsonl"))
 """Answers against another sentence of their source, and right ones that were flagged: calculations, follow-ups, forms."""
+EVERYDAY = read_cases(CASES_FILE.with_name("everyday_cases.jsonl"))
+"""Ordinary questions on rules, products, hours, contracts, lives and software; answers in other words than the sources."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,
@@ -46,6 +48,7 @@ EVERYTHING = (
     *CONTRARY,
     *REFUSALS,
     *OVERLOOKED,
+    *EVERYDAY,
 )
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
@@ -101,6 +104,11 @@ def test_cases_with_earlier_turns_come_in_pairs_too() -> None:
 def test_about_half_of_the_further_cases_are_held_out(cases: list[AnswerCase]) -> None:
     assert len(cases) >= 100
     assert 0.45 <= sum(case.heldout for case in cases) / len(cases) <= 0.55
+
+
+def test_everyday_cases_are_60_pairs_and_one_half_is_held_out() -> None:
+    halves = Counter((case.heldout, case.is_right) for case in EVERYDAY)
+    assert set(halves.values()) == {30} and len(halves) == 4
 
 
 def test_the_plain_cases_have_six_pairs_in_each_language_and_half_are_held_out() -> None:

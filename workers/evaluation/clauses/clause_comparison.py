@@ -21,7 +21,12 @@ from workers.evaluation.clauses.other_subjects import (
 )
 from workers.evaluation.clauses.phrase_relations import Relation, relation
 from workers.evaluation.clauses.predicates import are_opposite, converses, permission
+from workers.evaluation.text.words import word_set
 
+_DECIDED = word_set(
+    "approve accept grant adopt ratify enact allow permit authorise authorize admit uphold pass reject refuse deny dismiss veto"
+)
+"""Verbs of decisions: who has approved a thing has not rejected it. What opened may have closed."""
 MAX_CLAUSES = 60
 """Most clauses of the evidence that a claim is compared with."""
 
@@ -67,7 +72,7 @@ def are_opposed(claims: Iterable[Clause], evidence: Sequence[str]) -> bool:
 
 
 def _is_opposed(own: Clause, matches: Sequence[Match]) -> bool:
-    if own.is_negated or own.is_state or any(says(own, each) for each in matches):
+    if own.predicate not in _DECIDED or own.is_negated or own.is_state or any(says(own, each) for each in matches):
         return False
     return any(
         are_opposite(own.predicate, each.clause.predicate)

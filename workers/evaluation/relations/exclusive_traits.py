@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from workers.evaluation.text.prefilter import PrefilteredPattern
-from workers.evaluation.text.words import content_words, kept_for_sentences, key_of, stem, word_set
+from workers.evaluation.text.words import content_words, kept_for_sentences, stem, word_set
 
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""
 
 _ROWS = (
     "red | green | blue | yellow | orange | purple violet | pink | brown | black | white | grey gray",
-    "concrete cement | earth earthen earth-filled | brick bricks | granite | marble | slate | sandstone | limestone | wood wooden timber"
-    " | steel | aluminium aluminum | copper | bronze | brass | plastic | glass | leather | cotton | wool woollen woolen | silk | linen"
-    " | polyester | paper | cardboard | clay | thatch thatched | gold golden | silver | titanium | rubber",
+    "concrete | earthen earth-filled | brick bricks | granite | marble | slate | sandstone | limestone | wood wooden timber"
+    " | steel | aluminium aluminum | copper | bronze | brass | plastic | leather | cotton | wool woollen woolen | silk | linen"
+    " | polyester | cardboard | clay | thatch thatched",
 )
 _TRAITS: dict[str, tuple[int, int]] = {
     word: (row, side)
@@ -23,7 +23,8 @@ _TRAITS: dict[str, tuple[int, int]] = {
 }
 """By word its class and its side there; two sides of a class exclude each other for one thing."""
 _STEMS = frozenset(map(stem, (part for word in _TRAITS for part in word.split("-")))) | {"fill"}
-_KNOWN = PrefilteredPattern(rf"\b(?:{'|'.join(sorted(_TRAITS, key=len, reverse=True))})\b", re.IGNORECASE)
+_KNOWN = PrefilteredPattern(rf"\b(?:{'|'.join(sorted(_TRAITS, key=len, reverse=True))})\b")
+"""Words for traits in lower case: "the White House" is a name."""
 _PIECE = re.compile(r"[,;:.]\s|\s(?:and|but|while|whereas|or|until)\s", re.IGNORECASE)
 _WEAK = frozenset(
     map(stem, word_set("turn turns go goes become becomes made make show shows cover covered covers build built"))
@@ -57,6 +58,6 @@ def _traits(text: str) -> tuple[tuple[_Trait, frozenset[str]], ...]:
 def _read(text: str) -> Iterator[tuple[_Trait, frozenset[str]]]:
     """Yield the trait of each piece that has one, with its other content words."""
     for piece in _PIECE.split(text) if _KNOWN.search(text) else ():
-        found: Mapping[_Trait, None] = dict.fromkeys(_TRAITS[key_of(match[0])] for match in _KNOWN.finditer(piece))
+        found: Mapping[_Trait, None] = dict.fromkeys(_TRAITS[match[0]] for match in _KNOWN.finditer(piece))
         if len(found) == 1:
             yield next(iter(found)), content_words(piece) - _STEMS

@@ -31,7 +31,7 @@ LEAVE = ["Every employee is entitled to 28 days of annual leave.", "In the first
     [
         (is_maximum_kept, "Adults can take up to 4 g per day.", "Adults can take up to 3 g per day.", DOSES),
         (is_maximum_kept, "Adults can take up to 4 g per day.", "Adults can take up to 4 g per week.", DOSES),
-        (is_maximum_kept, "The lake is up to 12 m deep.", "The lake is up to 9 m deep.", ["The limit is 9 m."]),
+        (is_maximum_kept, "Divers may go up to 12 m deep.", "Divers may go up to 9 m deep.", ["The limit is 9 m."]),
         (
             is_person_right,
             "Ida Boone scored the winner for Rovers in the 88th minute.",
@@ -128,5 +128,27 @@ def test_two_persons_of_one_deed_are_no_contradiction() -> None:
             "Ann Lee won the prize for the bridge in 2004.",
             [*evidence, "Eva Orr won the prize for the bridge in 2004."],
         )
+        is None
+    )
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Employees cannot work at home without the agreement of their manager.",
+        "Home office without a contract is possible.",
+    ],
+)
+def test_a_claim_that_keeps_or_does_not_name_the_condition_is_no_contradiction(claim: str) -> None:
+    assert (
+        is_condition_kept(claim, ["Employees may work at home, provided their manager has agreed in writing."]) is None
+    )
+
+
+def test_a_limit_or_period_of_somebody_else_is_no_contradiction() -> None:
+    children = "Children take at most 1 g per day."
+    assert is_maximum_kept("Children can take up to 1 g per day.", [*DOSES, children]) is None
+    assert (
+        is_period_right("Smith scored 12 points in the first half.", ["In the first half, Jones scored 20 points."])
         is None
     )

@@ -53,7 +53,13 @@ def is_maximum_kept(claim: str, sentences: Sequence[str]) -> bool | None:
         and other.is_unit == limit.is_unit
         and same_dimension(other.dimension, limit.dimension)
     ]
-    return any(same_quantity(replace(limit, bound=0), replace(other, bound=0)) for other in known) if known else None
+    bare = replace(limit, bound=0)
+    if not known or any(same_quantity(bare, replace(other, bound=0)) for other in known):
+        return True if known else None
+    # A figure that stands elsewhere may be the limit of somebody else.
+    stated = (number for sentence in sentences for number in read_details(sentence[:MAX_TEXT]).quantities)
+    is_of_others = any(same_quantity(replace(bare, per=None), replace(other, bound=0, per=None)) for other in stated)
+    return None if is_of_others else False
 
 
 @kept_for_sentences

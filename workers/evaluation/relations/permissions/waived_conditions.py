@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import content_words, stem, word_set
 
@@ -18,7 +19,13 @@ _CONDITION = PrefilteredPattern(
     r"\b(?:provided(?: that)?|only (?:if|when|with|after|once)|as long as|on condition that|subject to)\b(?P<condition>[^.;]{3,160})",
     re.IGNORECASE,
 )
+_PERMITTED = re.compile(r"\b(?:can|may|could|possible|allowed|permitted|free)\b", re.IGNORECASE)
 _WEAK = frozenset(map(stem, word_set("further additional extra other special separate written prior previous")))
+
+
+def _permits(text: str) -> bool:
+    """Return true if what stands before "without" permits something and denies nothing."""
+    return bool(_PERMITTED.search(text)) and not DENIED.search(text)
 
 
 def is_condition_kept(claim: str, sentences: Sequence[str]) -> bool | None:
@@ -32,7 +39,7 @@ def is_condition_kept(claim: str, sentences: Sequence[str]) -> bool | None:
         ``None`` if the claim waives nothing that a condition names.
     """
     waived = _WAIVED.search(claim[:MAX_TEXT])
-    if not waived:
+    if not waived or (waived["without"] and not _permits(claim[: waived.start()])):
         return None
     words = content_words(waived["what"] or waived["without"]) - _WEAK
     demanded = (

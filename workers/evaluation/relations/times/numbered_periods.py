@@ -17,6 +17,7 @@ _PERIOD = PrefilteredPattern(
     r"|round|attempt|offence|offense|violation|reminder|child|adult|car|bag|item)\b(?!\sof\s(?:the|each|every)\s(?:year|month|week|day)\b)",
     re.IGNORECASE,
 )
+_NAME = re.compile(r"(?<=[^.!?\s]\s)[A-Z][^\W\d_]+")
 
 
 def is_period_right(claim: str, sentences: Sequence[str]) -> bool | None:
@@ -37,7 +38,7 @@ def is_period_right(claim: str, sentences: Sequence[str]) -> bool | None:
     known = [
         other
         for sentence in sentences
-        if _period_of(sentence) == period
+        if _period_of(sentence) == period and not _names(sentence) - _names(claim)
         for other in _figures(sentence)
         if (other.dimension, other.is_unit, other.per) == (figure.dimension, figure.is_unit, figure.per)
     ]
@@ -47,6 +48,11 @@ def is_period_right(claim: str, sentences: Sequence[str]) -> bool | None:
 def _period_of(text: str) -> tuple[str, str] | None:
     found = {(key_of(match["number"]), key_of(match["noun"])) for match in _PERIOD.finditer(text[:MAX_TEXT])}
     return found.pop() if len(found) == 1 else None
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the words with a capital within a text: a sentence with another name is about somebody else."""
+    return frozenset(_NAME.findall(text[:MAX_TEXT]))
 
 
 def _figures(text: str) -> list[Quantity]:
