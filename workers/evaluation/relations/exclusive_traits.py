@@ -41,8 +41,9 @@ def is_trait_right(claim: str, question: str, sentences: Sequence[str]) -> bool 
         question: the question, if the claim answers it; else an empty text.
         sentences: the evidence.
     """
-    pieces = [piece for sentence in sentences for piece in _traits(sentence)]
-    for (row, side), words in _traits(claim):
+    own = _traits(claim)
+    pieces = [piece for sentence in sentences for piece in _traits(sentence)] if own else []
+    for (row, side), words in own:
         told = words - _WEAK or content_words(question) - _STEMS - _WEAK
         about = [(trait, len(told & theirs)) for (trait, theirs) in pieces if trait[0] == row and told & theirs]
         if about and not any(trait == (row, side) for trait, _ in about):

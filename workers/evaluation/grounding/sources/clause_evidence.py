@@ -243,7 +243,7 @@ def _compare_relations(
     """Compare orders, changes, references, exceptions, days and lists; ``None`` if they decide nothing."""
     reply = claim.reply or claim.plain
     whole = list(_passages(units, range(len(units)))) if len(units) <= MAX_WHOLE else list(sentences)
-    if not whole or not is_english(" ".join((claim.asked, reply, *whole))):
+    if not whole or not is_english(" ".join((claim.asked, reply, *(sentences or whole)))):
         return None
     says = consents(claim.asked, reply) if claim.asked else None
     stated = reply if says is None else without_opening(reply)
