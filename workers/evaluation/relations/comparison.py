@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from schemas.grounding import Mismatch
+from workers.evaluation.relations.directions import is_direction_kept
 from workers.evaluation.relations.exclusive_traits import is_trait_right
 from workers.evaluation.relations.figures.bands import is_in_band
 from workers.evaluation.relations.figures.reference_units import is_reference_kept
@@ -24,6 +25,7 @@ from workers.evaluation.relations.times.ended_offers import is_offer_current
 from workers.evaluation.relations.times.numbered_periods import is_period_right
 from workers.evaluation.relations.times.times_of_days import is_time_of_day_right
 from workers.evaluation.relations.widened_places import is_place_kept
+from workers.evaluation.relations.with_and_without import is_case_right
 
 _Rule = Callable[[str, str, Sequence[str]], bool | None]
 _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
@@ -47,6 +49,8 @@ _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_time_of_day_right, "date"),
     (is_trait_right, "antonym"),
     (is_option_right, "subject"),
+    (lambda claim, _, sentences: is_direction_kept(claim, sentences), "comparative"),
+    (lambda claim, _, sentences: is_case_right(claim, sentences), "subject"),
     (lambda claim, _, sentences: is_person_right(claim, sentences), "subject"),
     (lambda claim, _, sentences: is_condition_kept(claim, sentences), "negation"),
     (lambda claim, _, sentences: is_period_right(claim, sentences), "number"),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from workers.evaluation.relations.directions import is_direction_kept
 from workers.evaluation.relations.exclusive_traits import is_trait_right
 from workers.evaluation.relations.figures.reference_units import is_reference_kept
 from workers.evaluation.relations.figures.stated_maxima import is_maximum_kept
@@ -13,6 +14,7 @@ from workers.evaluation.relations.permissions.waived_conditions import is_condit
 from workers.evaluation.relations.times.ages import is_age_right
 from workers.evaluation.relations.times.numbered_periods import is_period_right
 from workers.evaluation.relations.times.times_of_days import is_time_of_day_right
+from workers.evaluation.relations.with_and_without import is_case_right
 
 DOSES = [
     "Adults take one or two tablets of 500 mg.",
@@ -43,6 +45,35 @@ LEAVE = ["Every employee is entitled to 28 days of annual leave.", "In the first
             "Home office is possible, and no agreement of the manager is needed.",
             "Home office is possible, and no agreement of the works council is needed.",
             ["Employees may work at home, provided their manager has agreed in writing."],
+        ),
+        (
+            is_direction_kept,
+            "They fled from Kourna and crossed the lake to Tessaly.",
+            "They fled from Tessaly over the lake to Kourna.",
+            ["In 1912 some four hundred people fled from Tessaly to Kourna."],
+        ),
+        (
+            is_direction_kept,
+            "Most members voted for merging with Valbruna.",
+            "Most members voted against merging with Valbruna.",
+            [
+                "Most members of the cooperative voted against the merger with Valbruna, which the board had recommended."
+            ],
+        ),
+        (
+            is_direction_kept,
+            "Fewer cyclists were counted after the lane opened.",
+            "More cyclists were counted after the lane opened.",
+            ["The number of cyclists increased after the bus lane opened, while car traffic decreased slightly."],
+        ),
+        (
+            is_case_right,
+            "Without a receipt you get a refund to your payment card.",
+            "Without a receipt you get store credit.",
+            [
+                "Items returned with a receipt within 30 days are refunded to the payment card.",
+                "Items returned without a receipt are exchanged for store credit only.",
+            ],
         ),
         (is_period_right, "They get 28 days in their first year.", "They get 24 days in their first year.", LEAVE),
         (is_period_right, "They get 28 days in their first year.", "They get 28 days later.", LEAVE),
@@ -152,3 +183,17 @@ def test_a_limit_or_period_of_somebody_else_is_no_contradiction() -> None:
         is_period_right("Smith scored 12 points in the first half.", ["In the first half, Jones scored 20 points."])
         is None
     )
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("The line runs from Graz to Linz.", ["The line runs from Linz to Graz.", "It also runs from Graz to Linz."]),
+        ("Ann voted for the tax.", ["Ann voted for the tax and Bob voted against the tax."]),
+        ("More people came.", ["The number of cars fell.", "The number of people did not fall."]),
+        ("You need no ticket with a pass.", ["Entry without a ticket is refused."]),
+    ],
+)
+def test_both_directions_and_another_thing_are_no_contradiction(claim: str, evidence: list[str]) -> None:
+    assert is_direction_kept(claim, evidence) is None
+    assert is_case_right(claim, evidence) is None
