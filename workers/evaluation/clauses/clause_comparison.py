@@ -83,6 +83,24 @@ def _is_opposed(own: Clause, matches: Sequence[Match]) -> bool:
     )
 
 
+def have_own_figures(claims: Iterable[Clause], evidence: Sequence[str]) -> bool:
+    """Return true if each clause of the evidence with the act of a claim and a figure there has the claim's figure."""
+    theirs, dated = _read(evidence), [own for own in claims if any(phrase.numbers for phrase in own.phrases)]
+    return bool(dated) and all(_has_own_figure(own, match_clauses(own, theirs)) for own in dated)
+
+
+def _has_own_figure(own: Clause, matches: Sequence[Match]) -> bool:
+    places = [place for place, phrase in enumerate(own.phrases) if phrase.numbers]
+    alike = [
+        each
+        for each in matches
+        if each.same_predicate
+        and each.is_negated == own.is_negated
+        and any(phrase.numbers for phrase in each.clause.phrases)
+    ]
+    return bool(alike) and all(each.relations[place] is Relation.SAME for each in alike for place in places)
+
+
 def _is_denied_rightly(own: Clause, match: Match) -> bool:
     """Return true if a claim denies what the evidence has another figure for, or has the other way round."""
     if not own.is_negated or match.is_negated:

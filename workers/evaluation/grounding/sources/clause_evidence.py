@@ -15,7 +15,7 @@ from workers.evaluation.claims.short_answers import (
     stated_by,
     without_opening,
 )
-from workers.evaluation.clauses.clause_comparison import are_confirmed, are_opposed, clause_mismatches
+from workers.evaluation.clauses.clause_comparison import are_confirmed, are_opposed, clause_mismatches, have_own_figures
 from workers.evaluation.clauses.clause_reader import Clause, read_clauses
 from workers.evaluation.clauses.kinds.added_items import adds_item
 from workers.evaluation.clauses.kinds.charges import answer_by_charge, is_charged_rightly
@@ -223,7 +223,8 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         )
     ):
         mismatches = tuple(each for each in mismatches if each != "negation")
-    return ClauseFindings(mismatches)
+    is_own = not mismatches and _is_dated_reply(claim) and have_own_figures(main, sentences)
+    return ClauseFindings(mismatches, keeps_values=is_own)
 
 
 def _compare_contraries(claim: ExtractedClaim, sentences: Sequence[str]) -> ClauseFindings | None:

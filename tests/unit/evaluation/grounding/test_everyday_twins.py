@@ -1,0 +1,69 @@
+"""Check verdicts on everyday answers: a right one in other words than its source beside a wrong twin."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from schemas.answers import GeneratedAnswer
+from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
+from workers.evaluation.grounding.prepared_grounding import prepare_grounding
+from workers.evaluation.text.languages.local_forms import local_forms
+from workers.evaluation.thresholds import GroundingThresholds
+
+BRIDGE = "Construction of the bridge began in 1994, and it was inaugurated by the minister in June 1998."
+SIGNING = (
+    "Purchases up to $500 may be made with the team card. Department heads approve purchases up to $5,000."
+    " Anything above that amount needs the signature of the CFO and of nobody else."
+)
+TOWNS = "| Town | Area (km²) | Population |\n|---|---|---|\n| Brenwick | 84 | 12,400 |\n| Oldmere | 47 | 31,900 |"
+MERGER = "The authority examined the merger for five months. In March it rejected the plan."
+VENN = (
+    "Clara Venn was born in Lund. She was taught by the painter Otto Brandt and later instructed the young Maria Feld."
+)
+POLICY = (
+    "The policy covers fire and burst pipes. Flooding from rivers is excluded unless the module Nature has been bought."
+)
+CASES = [
+    ("When was the bridge opened?", BRIDGE, "It opened in 1998.", "It opened in 1994."),
+    ("Who signs?", SIGNING, "Only the CFO can approve purchases above $5,000.", "Department heads approve purchases above $5,000."),
+    ("Which town has more inhabitants?", TOWNS, "Oldmere has more inhabitants.", "Brenwick has more inhabitants."),
+    ("Was the merger approved?", MERGER, "No, the authority rejected it.", "Yes, the authority cleared it in March."),
+    ("Who was her teacher?", VENN, "Clara Venn learned from the painter Otto Brandt.", "Clara Venn learned from Maria Feld."),
+]  # fmt: skip
+
+
+def verdicts_on(question: str, context: str, claim: str) -> set[str]:
+    answer = GeneratedAnswer.model_validate(
+        {
+            "answer_id": "a",
+            "query": question,
+            "answer": claim,
+            "contexts": [{"chunk_id": "c1", "content": context}],
+            "completed_at": datetime(2026, 11, 2, tzinfo=UTC),
+        }
+    )
+    return {each.verdict for each in evaluate_grounding(prepare_grounding(answer), GroundingThresholds()).claims}
+
+
+@pytest.mark.parametrize(("question", "context", "right", "wrong"), CASES)
+def test_a_right_answer_is_supported_and_its_twin_is_not(question: str, context: str, right: str, wrong: str) -> None:
+    assert verdicts_on(question, context, right) == {"supported"}
+    assert verdicts_on(question, context, wrong) & {"contradicted", "unsupported"}
+
+
+def test_covered_only_with_the_module_is_no_contradiction_to_excluded_unless() -> None:
+    assert "contradicted" not in verdicts_on(
+        "", POLICY, "River flooding is only covered if you bought the Nature module."
+    )
+    assert "contradicted" in verdicts_on("", POLICY, "Flooding from rivers is covered.")
+
+
+def test_what_closed_later_has_opened() -> None:
+    shop = "The shop opened in 1990. It ceased trading in 2004."
+    assert "contradicted" not in verdicts_on("Did the shop close?", shop, "Yes, it ceased trading in 2004.")
+
+
+def test_the_first_hour_of_a_range_is_a_time_of_day() -> None:
+    assert "10:00 bis 18:00" in local_forms("Das Museum ist von 10 bis 18 Uhr geöffnet.", "de")
+    assert "9:00 à 17:30" in local_forms("Le musée est ouvert de 9 à 17h30.", "fr")
+    assert "10 bis 18 Personen" in local_forms("Der Raum fasst 10 bis 18 Personen.", "de")
