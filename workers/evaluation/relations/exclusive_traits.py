@@ -1,13 +1,15 @@
 """Compare colours and materials: "a concrete dam" over "an earth-filled dam", "the light turns green" over "red"."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import content_words, kept_for_sentences, stem, word_set
 
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""
+NEAR = 4
+"""Number of words on each side of a trait among which its thing stands."""
 
 _ROWS = (
     "red | green | blue | yellow | orange | purple violet | pink | brown | black | white | grey gray",
@@ -57,8 +59,9 @@ def _traits(text: str) -> tuple[tuple[_Trait, frozenset[str]], ...]:
 
 
 def _read(text: str) -> Iterator[tuple[_Trait, frozenset[str]]]:
-    """Yield the trait of each piece that has one, with its other content words."""
+    """Yield the trait of each piece that has one, with the content words near it."""
     for piece in _PIECE.split(text) if _KNOWN.search(text) else ():
-        found: Mapping[_Trait, None] = dict.fromkeys(_TRAITS[match[0]] for match in _KNOWN.finditer(piece))
-        if len(found) == 1:
-            yield next(iter(found)), content_words(piece) - _STEMS
+        found = list(_KNOWN.finditer(piece))
+        if len({_TRAITS[match[0]] for match in found}) == 1:
+            before, after = piece[: found[0].start()].split(), piece[found[0].end() :].split()
+            yield _TRAITS[found[0][0]], content_words(" ".join((*before[-NEAR:], *after[:NEAR]))) - _STEMS

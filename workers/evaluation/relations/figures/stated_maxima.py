@@ -8,7 +8,7 @@ from workers.evaluation.facts.calculation.arithmetic import same_dimension, same
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.prefilter import PrefilteredPattern
-from workers.evaluation.text.words import kept_for_sentences, key_of
+from workers.evaluation.text.words import content_words, kept_for_sentences, key_of
 
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""
@@ -24,7 +24,7 @@ _RATES = {
 }
 _LIMIT = PrefilteredPattern(
     r"(?:\b(?P<rate>hourly|daily|weekly|monthly|annual|yearly)\s)?(?:\w+\s)?\b(?P<noun>maximum|max|limit|ceiling|minimum|min)\b(?! (?:depth|height|speed|power|temperature))"
-    r"(?:\s(?!is\b|are\b|of\b|and\b)\w+){0,4}?(?:\s(?:is|are|of)|:)\s",
+    r"(?:\s(?!is\b|are\b|and\b)\w+){0,4}?(?:\s(?:is|are)|:)\s",
     re.IGNORECASE,
 )
 """A noun for a limit up to its figure; the greatest depth of a lake is no limit."""
@@ -44,11 +44,14 @@ def is_maximum_kept(claim: str, sentences: Sequence[str]) -> bool | None:
     if len(own) != 1:
         return None
     (limit,) = own
+    words = content_words(claim[:MAX_TEXT]) - content_words(limit.written)
     known = [
         other
         for sentence in sentences
         for other in _stated(sentence)
-        if other.bound == limit.bound
+        # A limit without a time of its own may be that of something else.
+        if (other.per or words & content_words(sentence))
+        and other.bound == limit.bound
         and other.per == limit.per
         and other.is_unit == limit.is_unit
         and same_dimension(other.dimension, limit.dimension)
