@@ -21,7 +21,7 @@ _VOTE = PrefilteredPattern(
     re.IGNORECASE,
 )
 _SHARE = PrefilteredPattern(
-    r"\b(?P<degree>fewer|more)\s(?!than\b|of\b|often\b|about\b|information\b)(?P<noun>[^\W\d_]{3,})\b(?!\sthan\b)",
+    r"\b(?P<degree>fewer|more)\s(?!than\b|of\b|often\b|about\b|information\b)(?P<noun>[^\W\d_]{3,}s|people|children|men|women)\b(?!\sthan\b)",
     re.IGNORECASE,
 )
 _COUNTED = content_words("fewer more count counted counts came come register registered record recorded")

@@ -198,6 +198,7 @@ def test_a_limit_or_period_of_somebody_else_is_no_contradiction() -> None:
     ("claim", "evidence"),
     [
         ("The line runs from Graz to Linz.", ["The line runs from Linz to Graz.", "It also runs from Graz to Linz."]),
+        ("It is even more disturbing.", ["The number of disturbing videos decreased."]),
         ("Ann voted for the tax.", ["Ann voted for the tax and Bob voted against the tax."]),
         ("More people came.", ["The number of cars fell.", "The number of people did not fall."]),
         ("You need no ticket with a pass.", ["Entry without a ticket is refused."]),
