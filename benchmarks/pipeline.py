@@ -322,7 +322,7 @@ class Bench:
 
     def _cpu_seconds(self) -> dict[str, float]:
         servers = {name: _cpu_of(pid) for name, pid in self._servers.items()}
-        return {"worker": sum(_cpu_of(worker.pid) for worker in self._processes)} | servers
+        return {"worker": sum(_cpu_of(pid) for worker in self._processes for pid in [worker.pid, *worker.evaluation_pids()])} | servers
 
 
 def _record(answer: GeneratedAnswer) -> tuple[bytes, bytes]:

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import random
+import signal
 
 from schemas.topics import ANSWERS_CITATIONS, ANSWERS_ENRICHED, DEAD_LETTERS, REPORT_TOPICS
 from tests.chaos.faults.sitecustomize import MARKER
@@ -10,7 +12,7 @@ from tests.chaos.proxy import Mode
 from tests.chaos.registry import scenario
 from tests.chaos.run import Run
 from tests.harness.answers import answer
-from tests.harness.deployment import until
+from tests.harness.deployment import EVALUATION, runs, until
 
 JUDGES = ["citations", "grounding", "quality"]
 REST = ["assembly", "release", "memory", "analytics"]
@@ -99,6 +101,33 @@ async def sigkill(run: Run) -> None:
         await worker.kill()
         run.faults += 1
         worker = await run.worker()
+    await run.until_settled()
+
+
+@scenario("evaluation_killed", "the process that evaluates is killed, then the worker to which it belongs")
+async def evaluation_killed(run: Run) -> None:
+    apart = {"TOUCHSTONE_EVALUATORS__PROCESSES": "1"}
+    share = max(1, run.answers // 10)
+    worker = await run.worker(environment=apart)
+    await run.send()
+    await run.until_assembled(worker, share)
+    run.observe()
+    (evaluation,) = worker.evaluation_pids()
+    os.kill(evaluation, signal.SIGKILL)
+    run.faults += 1
+    assert await worker.end() == 1, worker.tail()
+    worker = await run.worker(environment=apart)
+    await run.until_assembled(worker, share)
+    run.observe()
+    (evaluation,) = worker.evaluation_pids()
+    await worker.kill()
+    run.faults += 1
+
+    async def ended() -> bool:
+        return not runs(evaluation, EVALUATION)
+
+    await until(ended, "the evaluation process ended with its worker", run.patience)
+    await run.worker(environment=apart)
     await run.until_settled()
 
 

@@ -15,7 +15,7 @@ ANSWERS = dict.fromkeys(
         "model_hang", "killer_record", "dead_letters_refused", "rolling_deployment",
     ),
     40,
-) | {"broker_cut": 100, "sigkill": 300}  # fmt: skip
+) | {"broker_cut": 100, "evaluation_killed": 100, "sigkill": 300}  # fmt: skip
 """Answers of the scenarios that every run plays: more than a batch of 32. What is cut off in the middle of its work needs
 more, and a worker that is killed twice must leave something to the third."""
 

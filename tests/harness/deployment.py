@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,6 +27,7 @@ from tests.harness.paths import ROOT
 from workers.agents.base import AgentDefinition
 from workers.delivery.producer_client import partition_by_name
 from workers.delivery.topics.topic_administration import TopicAdministration
+from workers.process.peak_memory import peak_bytes
 from workers.replay.throttle import GroupLag
 from workers.runtime.agent_choice import AGENTS
 from workers.settings import KafkaSettings, Settings
@@ -33,7 +35,16 @@ from workers.settings.addresses import Addresses, apply_local_defaults
 from workers.stores.clickhouse.analytics_store import connect
 
 FETCH_MILLISECONDS = 100
+EVALUATION = "workers.runtime.evaluation_child"
 READY = re.compile(r"metrics on http://[^:]+:(\d+)/metrics")
+
+
+def runs(pid: int, module: str) -> bool:
+    """Whether a process runs, with this module on its command line."""
+    try:
+        return module in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def session_seconds(addresses: Addresses) -> float:
@@ -75,6 +86,14 @@ class WorkerProcess:
     def pid(self) -> int:
         return self.process.pid
 
+    def evaluation_pids(self) -> list[int]:
+        """Process identifiers of its evaluation processes."""
+        found: list[int] = []
+        for thread in Path(f"/proc/{self.pid}/task").glob("*/children"):
+            with suppress(FileNotFoundError, ProcessLookupError):
+                found += [pid for pid in map(int, thread.read_text().split()) if runs(pid, EVALUATION)]
+        return found
+
     @property
     def running(self) -> bool:
         return self.process.returncode is None
@@ -113,14 +132,14 @@ class WorkerProcess:
             await self.kill()
             raise
 
+    async def end(self, seconds: float = 120.0) -> int:
+        """Wait for the exit code of a process that ends by itself."""
+        async with asyncio.timeout(seconds):
+            return await self.process.wait()
+
     def peak_bytes(self) -> int:
-        """Peak resident memory so far, or 0 once it has ended."""
-        try:
-            status = Path(f"/proc/{self.pid}/status").read_text()
-        except (FileNotFoundError, ProcessLookupError):
-            return 0
-        match = re.search(r"VmHWM:\s+(\d+) kB", status)
-        return int(match[1]) * 1024 if match else 0
+        """Peak resident memory so far, its processes added up, or 0 once it has ended."""
+        return sum(map(peak_bytes, [self.pid, *self.evaluation_pids()]))
 
     async def metric(self, name: str, **labels: str) -> float:
         """Sum of a metric over all series that carry these labels; 0 while nothing answers."""
@@ -403,6 +422,8 @@ class Deployment:
             "TOUCHSTONE_STATE_DIR": str(self.directory / "state"),
             # Threads of several models on the same cores wait for each other in a spin: far slower than one alone.
             "TOUCHSTONE_INFERENCE__THREADS": "1",
+            # A kill of a worker kills all of its agents. Tests of evaluation processes set another number.
+            "TOUCHSTONE_EVALUATORS__PROCESSES": "0",
             "TOUCHSTONE_LOG_FORMAT": "json",
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",

@@ -1,6 +1,6 @@
 """Open and close the resources of the console."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
@@ -36,7 +36,7 @@ async def opened_resources(
     settings: Settings,
     addresses: Addresses,
     services: SharedServices | None = None,
-    lag: Callable[[], Mapping[str, int]] | None = None,
+    lag: Callable[[], Awaitable[Mapping[str, int]]] | None = None,
 ) -> AsyncIterator[ConsoleResources]:
     """Open the resources of the console until the context ends.
 

@@ -1,6 +1,6 @@
 """Hold the resources that the console's routes share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated
@@ -78,7 +78,7 @@ class ConsoleResources:
     check: CheckService | None = None
     review: ReviewService | None = None
     team: TeamActions | None = None
-    lag: Callable[[], Mapping[str, int]] | None = None
+    lag: Callable[[], Awaitable[Mapping[str, int]]] | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 

@@ -34,17 +34,20 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
     return cast(structlog.stdlib.BoundLogger, structlog.get_logger(name))
 
 
-def configure_logs(level: str = "INFO", form: LogFormat = "console") -> None:
+def configure_logs(level: str = "INFO", form: LogFormat = "console", process: str = "") -> None:
     """Set up logging for the process, to standard error.
 
     Args:
         level: minimum level of Touchstone's own logs.
         form: ``json`` for machines, ``console`` for people.
+        process: name of the process, added to each line; empty for the only or first process of a command.
     """
+    named = [_Named(process)] if process else []
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
+        *named,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.ExceptionRenderer(_traceback),
         _printable_values,
@@ -77,6 +80,21 @@ def configure_logs(level: str = "INFO", form: LogFormat = "console") -> None:
         logging.getLogger(name).setLevel(level)
     for name in PAYLOAD_LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+class _Named:
+    """Add the name of the process to an event.
+
+    Args:
+        process: the name.
+    """
+
+    def __init__(self, process: str) -> None:
+        self._process = process
+
+    def __call__(self, _: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        event["process"] = self._process
+        return event
 
 
 def _printable_values(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -35,13 +35,23 @@ def open_delivery_parts(
     pipeline_version: str,
     growth: LogGrowth | None,
     stack: AsyncExitStack,
+    process: str = "",
 ) -> DeliveryParts:
     """Open the parts; the stack closes them.
+
+    Args:
+        settings: all settings.
+        producer: sends dead letters.
+        pipeline_version: version of the pipeline, for headers.
+        growth: growth of the light broker's log, if one is asked.
+        stack: closes the parts.
+        process: name of an evaluation process, which after a restart finds its own journal again.
 
     Raises:
         TracingNotInstalled: tracing is on, and a library is missing.
     """
-    journal = AttemptJournal(settings.state_dir / "attempts", settings.kafka.group_prefix)
+    name = ".".join(filter(None, (settings.kafka.group_prefix, process)))
+    journal = AttemptJournal(settings.state_dir / "attempts", name)
     stack.callback(journal.close)
     tracing = None
     if settings.tracing.endpoint is not None:

@@ -1,8 +1,8 @@
-"""Run chosen agents, each a separate Faust app, in one process and one event loop."""
+"""Run chosen agents, each a separate Faust app, in one event loop, beside processes that evaluate."""
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -22,8 +22,10 @@ from workers.observability.logs import get_logger
 from workers.pipeline.versions import package_version, pipeline_version, version_parts
 from workers.process.background import start_background, stop_background
 from workers.process.memory_limit import memory_limit
-from workers.runtime.agent_choice import chosen_agents
+from workers.process.peak_memory import peak_bytes
+from workers.runtime.agent_choice import agents_without, chosen_agents
 from workers.runtime.delivery_parts import DeliveryParts, open_delivery_parts
+from workers.runtime.evaluation_process import EvaluationProcess, evaluation_agents, evaluation_processes
 from workers.runtime.health import HealthServer
 from workers.runtime.running_agent import OpenedAgent, RunningAgent, drain
 from workers.runtime.watchdog import watch_loop
@@ -51,16 +53,28 @@ class Worker:
         settings: all settings.
         addresses: addresses of broker and stores.
         agents: names of agents; the default agents if absent.
+        name: name of this process, if it is an evaluation process of another worker.
+        evaluation: processes with further agents, which start and stop with this one.
 
     Attributes:
         services: stores, models and clients that the agents share.
         metrics_port: port of metrics and probes, known after the start.
     """
 
-    def __init__(self, settings: Settings, addresses: Addresses, agents: Iterable[str] | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        addresses: Addresses,
+        agents: Iterable[str] | None = None,
+        *,
+        name: str = "",
+        evaluation: Sequence[EvaluationProcess] = (),
+    ) -> None:
         self._settings = settings
         self._addresses = addresses
         self._definitions = chosen_agents(agents, settings)
+        self._name = name
+        self._evaluation = evaluation
         self._version = pipeline_version(settings)
         self._growth = LogGrowth(addresses.kafka) if addresses.local and addresses.light_broker else None
         self._erasures = ErasureFollower(settings, addresses.kafka, self._growth)
@@ -86,6 +100,7 @@ class Worker:
                 TOPIC_SECONDS,
             )
         await self._start_health()
+        await asyncio.gather(*(process.spawn() for process in self._evaluation))
         if self._growth is not None:
             self._followers.append(start_background(self._growth.run(), "log-growth", self._failure))
         await self._follow_erasures()
@@ -107,7 +122,8 @@ class Worker:
         )
 
     async def _join_groups(self) -> None:
-        joined: asyncio.Future[Any] = asyncio.gather(*(agent.start() for agent in self._running))
+        starts = (agent.start() for agent in self._running)
+        joined: asyncio.Future[Any] = asyncio.gather(*starts, *(each.wait_started() for each in self._evaluation))
         failed: asyncio.Future[Any] = asyncio.ensure_future(self.wait_failed())
         try:
             await asyncio.wait([joined, failed], return_when=asyncio.FIRST_COMPLETED)
@@ -121,12 +137,14 @@ class Worker:
             await asyncio.gather(joined, failed, return_exceptions=True)
 
     async def wait_failed(self) -> Exception:
-        """Wait until an agent or a model fails permanently.
+        """Wait until an agent, a model or an evaluation process fails permanently.
 
         Returns:
             The failure.
         """
-        waits = [asyncio.ensure_future(agent.application.wait_crashed()) for agent in self._running]
+        crashes = (agent.application.wait_crashed() for agent in self._running)
+        ends = (process.wait_failed() for process in self._evaluation)
+        waits = [asyncio.ensure_future(failing) for failing in (*crashes, *ends)]
         failures = [
             self._failure,
             *(agent.processor.failure for agent in self._running),
@@ -140,12 +158,23 @@ class Worker:
         return next(iter(done)).result()
 
     def caught_up(self) -> bool:
-        """Return whether every agent has committed up to the ends that it knows."""
+        """Return whether every agent of this process has committed up to the ends that it knows."""
         return all(agent.processor.in_flight == 0 and agent.application.lag() == 0 for agent in self._running)
 
-    def lag(self) -> dict[str, int]:
-        """Return the lag of each agent in records, by the ends that it knows."""
-        return {agent.definition.name: agent.application.lag() for agent in self._running}
+    async def lag(self) -> dict[str, int]:
+        """Return the lag of each agent in records, by the ends that it knows.
+
+        An evaluation process that does not respond is left out.
+        """
+        lag = {agent.definition.name: agent.application.lag() for agent in self._running}
+        for process in self._evaluation:
+            for name, records in (await process.lag()).items():
+                lag[name] = lag.get(name, 0) + records
+        return lag
+
+    def peak_bytes(self) -> int:
+        """Return the sum of the peak resident memory of this process and those that evaluate, bytes."""
+        return peak_bytes() + sum(process.peak_bytes() for process in self._evaluation)
 
     async def remembered(self) -> list[dict[str, Any]]:
         """Return the turns in memory."""
@@ -160,7 +189,8 @@ class Worker:
             task.cancel()
         async with self._opened:
             try:
-                await drain(self._running, self._grace_seconds())
+                stops = (process.stop() for process in self._evaluation)
+                await asyncio.gather(drain(self._running, self._grace_seconds()), *stops)
             finally:
                 # After the drain: records in work must hear of persons who are erased meanwhile.
                 for follower in reversed(self._followers):
@@ -187,7 +217,7 @@ class Worker:
 
     async def _start_health(self) -> None:
         http = self._settings.http
-        health = HealthServer(http.host, http.metrics_port, self.readiness)
+        health = HealthServer(http.host, http.metrics_port, self.readiness, self._evaluation)
         self._opened.push_async_callback(health.stop)
         self.metrics_port = await health.start()
         if (limit := memory_limit()) is not None:
@@ -198,7 +228,9 @@ class Worker:
         """Open the shared delivery parts, then the agents, and connect the producer last, so that it closes first."""
         pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="steps")
         self._opened.callback(partial(pool.shutdown, wait=False, cancel_futures=True))
-        parts = open_delivery_parts(self._settings, self._producer, self._version, self._growth, self._opened)
+        parts = open_delivery_parts(
+            self._settings, self._producer, self._version, self._growth, self._opened, self._name
+        )
         agents = [await self._open_agent(definition, pool) for definition in self._definitions]
         self._opened.push_async_callback(self._producer.stop)
         await self._producer.start()
@@ -232,19 +264,30 @@ class Worker:
         )
 
 
+def complete_worker(settings: Settings, addresses: Addresses) -> Worker:
+    """Return a worker with the default agents, which evaluates in processes of its own where that is worth it."""
+    evaluation = evaluation_processes(settings, addresses)
+    agents = agents_without(evaluation_agents(settings), settings) if evaluation else None
+    return Worker(settings, addresses, agents, evaluation=evaluation)
+
+
 async def run_worker(
     settings: Settings,
     addresses: Addresses,
     agents: Iterable[str] | None = None,
     ready: Callable[[Worker], None] | None = None,
+    *,
+    name: str = "",
 ) -> int:
     """Run until SIGTERM or SIGINT, or until an agent fails.
 
     Args:
         settings: all settings.
         addresses: of broker and stores.
-        agents: names of agents; the default agents if absent.
+        agents: names of agents, which all run in this process; if absent the default agents, in several processes
+            where that is worth it.
         ready: called when all agents have started.
+        name: name of this process, if it is an evaluation process of another worker.
 
     Returns:
         Exit code: 0 after a signal, 1 after a failure.
@@ -253,7 +296,7 @@ async def run_worker(
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    worker = Worker(settings, addresses, agents)
+    worker = complete_worker(settings, addresses) if agents is None else Worker(settings, addresses, agents, name=name)
     try:
         stopped = asyncio.ensure_future(stop.wait())
         if not await _started(worker, stopped):

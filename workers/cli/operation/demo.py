@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import resource
 import signal
 import time
 from contextlib import AsyncExitStack
@@ -80,9 +79,9 @@ async def _run(settings: Settings, files: DemoFiles, *, keep: bool) -> RunSummar
             settings = apply_local_defaults(settings, addresses)
             await create_topics(settings, addresses)
             # After the services: LanceDB warns about processes that are forked after its import.
-            from workers.runtime.worker import Worker
+            from workers.runtime.worker import complete_worker
 
-            worker = Worker(settings, addresses)
+            worker = complete_worker(settings, addresses)
             stack.push_async_callback(worker.stop)
             await worker.start()
             running = await stack.enter_async_context(served_console(settings, addresses, worker))
@@ -95,7 +94,7 @@ async def _run(settings: Settings, files: DemoFiles, *, keep: bool) -> RunSummar
         summary = await summarise(
             settings, addresses, identifiers, since=since,
             remembered=[turn["answer_id"] for turn in await worker.remembered()],
-            kinds=files.kinds(), timings=timings, peak_bytes=_peak_bytes(),
+            kinds=files.kinds(), timings=timings, peak_bytes=worker.peak_bytes(),
         )  # fmt: skip
         if keep:
             print_summary(summary, console)
@@ -171,8 +170,3 @@ async def _wait(worker: Any, settings: Settings, addresses: Addresses, identifie
     finally:
         failed.cancel()
         await client.close()
-
-
-def _peak_bytes() -> int:
-    """Return the peak resident memory of this process (kilobytes in getrusage on Linux)."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

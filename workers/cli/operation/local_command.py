@@ -137,9 +137,9 @@ async def _run(
             asyncio.ensure_future(local.wait_for_failure()),
         ]
         if with_worker:
-            from workers.runtime.worker import Worker
+            from workers.runtime.worker import complete_worker
 
-            worker = Worker(settings, addresses)
+            worker = complete_worker(settings, addresses)
             stack.push_async_callback(worker.stop)
             await worker.start()
             console.print(f"metrics     http://{settings.http.host}:{worker.metrics_port}/metrics", highlight=False)

@@ -28,7 +28,7 @@ def print_summary(summary: RunSummary, console: Console) -> None:
         if summary.evaluation_cpu_ms is not None
         else "not measured",
         "time": f"start {summary.timings['start']:.1f} s, evaluation of all answers {summary.timings['evaluation']:.1f} s",
-        "peak memory": f"{summary.peak_bytes / 1e6:.0f} MB (all agents in one process)",
+        "peak memory": f"{summary.peak_bytes / 1e6:.0f} MB (all processes with agents)",
     }
     for name, value in rows.items():
         table.add_row(f"[bold]{name}[/]", value)

@@ -165,7 +165,7 @@ async def overview_of(principal: Principal, resources: Shared, period: PeriodNam
         backlog=Backlog.model_validate(backlog),
         dead_letters=found.dead_letters,
         # Dead letters and lag belong to the deployment, not to a tenant.
-        lag=dict(resources.lag()) if resources.lag else None,
+        lag=dict(await resources.lag()) if resources.lag else None,
     )
 
 

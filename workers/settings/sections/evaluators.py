@@ -1,5 +1,7 @@
 """Settings of evaluator plug-ins."""
 
+from typing import Annotated, Literal
+
 from pydantic import Field
 
 from schemas.reports import EvaluatorName
@@ -7,8 +9,13 @@ from workers.settings.sections.groups import Group, Positive
 
 
 class EvaluatorSettings(Group):
-    """Configure evaluators of other packages, in addition to the three built-in ones."""
+    """Configure where evaluators run, and evaluators of other packages in addition to the three built-in ones."""
 
+    processes: Literal["auto"] | Annotated[int, Field(ge=0, le=64)] = Field(
+        default="auto",
+        description="Number of processes in which `worker`, `up` and `demo` evaluate apart from the other agents; 0 "
+        "for none, auto for one where two cores are available. Not used by a worker with a list of agents.",
+    )
     enabled: tuple[EvaluatorName, ...] = Field(
         default=(),
         description="Names of installed evaluator plug-ins that evaluate every answer, as a JSON list.",

@@ -85,7 +85,7 @@ class RunSummary:
         reviews: number of open reviews.
         remembered: number of turns in memory.
         timings: seconds by phase.
-        peak_bytes: peak resident memory of the worker.
+        peak_bytes: peak resident memory of the worker, all its processes together.
         worst: the worst answers, each with its worst claim.
         kinds: identifiers of answers of some kinds, by words for the kind.
         evaluation_cpu_ms: median CPU time of the evaluation of one answer, ms.
@@ -148,7 +148,7 @@ async def summarise(
         remembered: identifiers of the answers in memory.
         kinds: identifiers of answers of some kinds, by words for the kind.
         timings: seconds by phase.
-        peak_bytes: peak memory of this process.
+        peak_bytes: peak memory of the worker.
     """
     client = await connect(settings.clickhouse, addresses.clickhouse)
     database = settings.clickhouse.database
