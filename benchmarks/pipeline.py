@@ -2,14 +2,14 @@
 
     python -m benchmarks.pipeline --json pipeline.json
 
-One worker with all agents, broker, Valkey and ClickHouse's engine as processes of their own on this machine.
+One worker with all agents in one process, broker, Valkey and ClickHouse's engine as processes of their own on this machine.
 
 *distinct*: every answer once, so every text is new to the model. *repeated*: sources come back by Zipf's
 law, as retrieval's do. *stubbed*: judgement and model give constants; what is left is the framework. Each
 is sent at once and counted until the last answer is confirmed in ClickHouse, CPU seconds by process. Then
 answers come evenly at shares of the rate of *repeated*, and the time from the record of an answer to the
-record of its enriched answer is read from the topics. *verified* is with a verifier, *apart* with some agents in
-a process of their own; the three take turns, since a machine's speed changes from minute to minute: rates and CPU
+record of its enriched answer is read from the topics. *verified* is with a verifier, *apart* with an
+evaluation process, as `touchstone worker` starts it on two cores; the three take turns, since a machine's speed changes from minute to minute: rates and CPU
 are medians of the turns, and each has its latency in the last turn, at shares of the rate of its own. The tokens of
 distinct answers are divided by what the quantised graph alone takes in full batches (``benchmarks.limit``), measured
 in the same run.
@@ -43,7 +43,6 @@ from tests.harness.deployment import Deployment, WorkerProcess, until
 from workers.evaluation.quality.quality_evaluator import prepare_quality
 from workers.local.services import LocalServices
 from workers.process.cores import available_cores
-from workers.runtime.agent_choice import AGENTS
 from workers.settings.addresses import Addresses, local_addresses
 from workers.stores.lancedb.memory_store import turn_text
 
@@ -66,11 +65,8 @@ def main() -> None:
     parser.add_argument("--verifier", default="", help="also with this verifier, such as builtin")
     parser.add_argument(
         "--apart",
-        nargs="+",
-        default=[],
-        metavar="AGENT",
-        choices=[*AGENTS],
-        help="also with these agents in a process of their own",
+        action="store_true",
+        help="also with evaluation in a process of its own",
     )
     add_options(parser)
     parser.add_argument("--json", type=Path, help="write the figures to a file")
@@ -90,9 +86,9 @@ async def _measure(options: argparse.Namespace) -> dict[str, Any]:
     again = repeated(others, options.answers, options.zipf)
     found: dict[str, Loaded] = {}
     cold: dict[str, dict[str, float]] = {}
-    cold_layouts = [("distinct", [])] + ([("distinct apart", options.apart)] if options.apart else [])
+    cold_layouts = {"distinct": False} | ({"distinct apart": True} if options.apart else {})
     async with bench_beside_servers(options.precision) as bench:
-        for name, apart in cold_layouts:
+        for name, apart in cold_layouts.items():
             async with bench.workers(first, apart=apart):
                 cold[name] = await bench.saturated(new)
                 remembered = await bench.remembered({answer.answer_id for answer in new})
@@ -125,7 +121,7 @@ def _layouts(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     if options.verifier:
         layouts["verified"] = {"environment": {"TOUCHSTONE_GROUNDING__VERIFIER": options.verifier}}
     if options.apart:
-        layouts["apart"] = {"apart": options.apart}
+        layouts["apart"] = {"apart": True}
     return layouts
 
 
@@ -136,7 +132,7 @@ class Loaded:
     Attributes:
         rates: answers a second and CPU milliseconds an answer, of each turn.
         latency: at each share of the median rate, seconds.
-        peak_bytes: most resident memory that one of its workers has had.
+        peak_bytes: most resident memory that one of its workers has had, its processes added up.
         pauses: looks at the event loops, and how many found one over 50 ms.
     """
 
@@ -216,7 +212,8 @@ class Bench:
         module: str = "workers.cli",
         count: int = 1,
         environment: Mapping[str, str] | None = None,
-        apart: Sequence[str] = (),
+        *,
+        apart: bool = False,
     ) -> AsyncIterator[None]:
         """Start workers with separate names that have already evaluated some answers.
 
@@ -225,19 +222,22 @@ class Bench:
             module: what each worker runs.
             count: how many share the partitions.
             environment: settings beside those of the benchmark.
-            apart: agents that have a process of their own in place of a place in each worker.
+            apart: whether each worker evaluates in a process of its own.
         """
         self._sent, self._module = 0, module
         self._deployment = Deployment(
-            self._addresses, self._folder, environment=self._environment | dict(environment or {})
+            self._addresses,
+            self._folder,
+            environment=self._environment
+            | {"TOUCHSTONE_EVALUATORS__PROCESSES": str(int(apart))}
+            | dict(environment or {}),
         )
         await self._deployment.prepare()
         self._client = await self._deployment.client()
         try:
-            groups = [[name for name in AGENTS if name not in apart], list(apart)] if apart else [[]]
             # One after the other: the first exports the model, and the others find it.
             self._processes: list[WorkerProcess] = [
-                await self._deployment.start_worker(agents, module=module) for agents in groups for _ in range(count)
+                await self._deployment.start_worker(module=module) for _ in range(count)
             ]
             await self._send_all(first, "warming up")
             yield
@@ -294,7 +294,7 @@ class Bench:
         return [await worker.metric(name, agent="grounding") for worker in self._processes]
 
     def peak_bytes(self) -> int:
-        """Return the peak resident memory of a worker in bytes."""
+        """Return the peak resident memory of a worker in bytes, its processes added up."""
         return max(worker.peak_bytes() for worker in self._processes)
 
     async def pauses(self) -> dict[str, float]:
@@ -322,7 +322,9 @@ class Bench:
 
     def _cpu_seconds(self) -> dict[str, float]:
         servers = {name: _cpu_of(pid) for name, pid in self._servers.items()}
-        return {"worker": sum(_cpu_of(pid) for worker in self._processes for pid in [worker.pid, *worker.evaluation_pids()])} | servers
+        return {
+            "worker": sum(_cpu_of(pid) for worker in self._processes for pid in [worker.pid, *worker.evaluation_pids()])
+        } | servers
 
 
 def _record(answer: GeneratedAnswer) -> tuple[bytes, bytes]:

@@ -1,1 +1,1 @@
-"""Run agents in one process: application, health, watchdog."""
+"""Run the agents of a worker in one or more processes: application, health, watchdog."""

@@ -37,7 +37,10 @@ NAME = "evaluation"
 LAG = "touchstone_consumer_lag_records"
 
 PROBE_SECONDS = 3.0
-"""Maximum wait for a probe of the process; callers of the worker's probes wait longer."""
+"""Maximum wait for a probe of the process, seconds; callers of the worker's probes wait longer."""
+
+SCRAPE_SECONDS = 8.0
+"""Maximum wait for the metrics of the process, seconds; Prometheus waits for 10 s."""
 
 log = get_logger(__name__)
 
@@ -86,7 +89,7 @@ class EvaluationProcess:
         )
         self._process: asyncio.subprocess.Process | None = None
         self._channel: asyncio.StreamWriter | None = None
-        self._reader: asyncio.StreamReader | None = None
+        self._report: asyncio.Task[int] | None = None
         self._port: int | None = None
 
     async def spawn(self) -> None:
@@ -96,13 +99,16 @@ class EvaluationProcess:
         """
         ours, theirs = socket.socketpair()
         with theirs:
-            self._reader, self._channel = await asyncio.open_connection(sock=ours)
+            reader, self._channel = await asyncio.open_connection(sock=ours)
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", MODULE, stdin=theirs.fileno(), start_new_session=True
             )
         self._channel.write(pickle.dumps(self._order))
         with suppress(ConnectionError):  # wait_started reports a process that ended
             await self._channel.drain()
+        self._report = asyncio.create_task(self._read_report(self._process, reader))
+        # Retrieve the exception: a worker that is stopped in its start does not wait for it.
+        self._report.add_done_callback(lambda done: done.cancelled() or done.exception())
         log.info("evaluation_process_spawned", name=self.name, pid=self._process.pid, agents=list(self._order.agents))
 
     async def wait_started(self) -> None:
@@ -111,16 +117,8 @@ class EvaluationProcess:
         Raises:
             TouchstoneError: the start failed; the message is that of the process.
         """
-        assert self._reader is not None
-        line = b""
-        with suppress(ConnectionError):
-            line = await self._reader.readline()
-        if not line:
-            raise await self.wait_failed()
-        report = orjson.loads(line)
-        if "error" in report:
-            raise TouchstoneError(report["error"])
-        self._port = report["metrics_port"]
+        assert self._report is not None
+        self._port = await asyncio.shield(self._report)
 
     async def wait_failed(self) -> Exception:
         """Wait until the process ends.
@@ -129,7 +127,27 @@ class EvaluationProcess:
             The failure.
         """
         assert self._process is not None
+        assert self._report is not None
         status = await self._process.wait()
+        try:
+            await asyncio.shield(self._report)
+        except TouchstoneError as error:
+            return error
+        return self._ended(status)
+
+    async def _read_report(self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader) -> int:
+        """Return the port of the process once its agents have started; raise the error of its start."""
+        line = b""
+        with suppress(ConnectionError):
+            line = await reader.readline()
+        if not line:
+            raise self._ended(await process.wait())
+        report = orjson.loads(line)
+        if "error" in report:
+            raise TouchstoneError(report["error"])
+        return int(report["metrics_port"])
+
+    def _ended(self, status: int) -> FatalDeliveryError:
         ended = f"by signal {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
         return FatalDeliveryError(
             f"the process {self.name} ended {ended}; read its last log lines and restart the worker"
@@ -148,6 +166,8 @@ class EvaluationProcess:
                         await process.wait()
                     break
                 log.warning("stop_grace_exceeded", process_name=self.name, grace_seconds=grace)
+        if self._report is not None:
+            self._report.cancel()
         if self._channel is not None:
             self._channel.close()
 
@@ -156,7 +176,7 @@ class EvaluationProcess:
         if self._process is None or self._process.returncode is not None:
             return False
         try:
-            await self._get("/healthz")
+            await self._get("/healthz", PROBE_SECONDS)
         except NoResponse:
             return False
         return True
@@ -164,7 +184,7 @@ class EvaluationProcess:
     async def checks(self) -> Mapping[str, str | None]:
         """Return the reason for each agent that is not ready; ``None`` for ready agents."""
         try:
-            body = await self._get("/readyz")
+            body = await self._get("/readyz", PROBE_SECONDS)
         except NoResponse:
             return {self.name: "does not respond"}
         if body is None:
@@ -177,7 +197,7 @@ class EvaluationProcess:
         Raises:
             NoResponse: the process does not respond.
         """
-        body = await self._get("/metrics")
+        body = await self._get("/metrics", SCRAPE_SECONDS)
         # In a thread: parsing takes 20 ms.
         return [] if body is None else await asyncio.to_thread(_parsed, body)
 
@@ -195,12 +215,12 @@ class EvaluationProcess:
         """Return the peak resident memory of the process; 0 if it does not run."""
         return 0 if self._process is None else peak_bytes(self._process.pid)
 
-    async def _get(self, path: str) -> bytes | None:
+    async def _get(self, path: str, seconds: float) -> bytes | None:
         """Return the body of a response with any status; ``None`` while the process starts."""
         if self._port is None:
             return None
         url = f"http://127.0.0.1:{self._port}{path}"
-        timeout = aiohttp.ClientTimeout(total=PROBE_SECONDS)
+        timeout = aiohttp.ClientTimeout(total=seconds)
         try:
             async with (
                 aiohttp.ClientSession(timeout=timeout, headers={"Accept": CONTENT_TYPE_LATEST}) as session,

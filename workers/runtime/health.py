@@ -16,7 +16,7 @@ Readiness = Callable[[], Mapping[str, str | None]]
 """Reasons by part of the worker; ``None`` for ready parts."""
 
 
-class NoResponse(TouchstoneError):
+class NoResponse(Exception):
     """Report that a further process of this worker does not respond."""
 
 

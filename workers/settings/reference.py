@@ -94,6 +94,12 @@ def _value(node: dict[str, Any]) -> Iterator[str]:
     if "enum" in node:
         yield ", ".join(f"`{choice}`" for choice in node["enum"])
         return
+    if "const" in node:
+        yield f"`{node['const']}`"
+        return
+    if "anyOf" in node:
+        yield " or ".join(", ".join(_value(option)) for option in node["anyOf"])
+        return
     if node.get("format") == "password" or node.get("writeOnly"):
         yield "secret"
         return

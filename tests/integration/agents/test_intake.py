@@ -95,7 +95,7 @@ class Site:
         assert self.worker is not None
 
         async def caught_up() -> bool:
-            return self.worker is not None and self.worker.caught_up() and self.worker.lag() == {"intake": 0}
+            return self.worker is not None and self.worker.caught_up() and await self.worker.lag() == {"intake": 0}
 
         await until(caught_up, "all records are read", 60)
 
@@ -123,7 +123,7 @@ async def test_sources_of_a_trace_are_joined_in_whichever_order_its_records_come
                 scope["spans"] = [span for span in scope["spans"] if span.get("parentSpanId")]  # the root comes later
         await site.send("otlp", *[second, exports_of("openinference-langchain")[0]])
         await read(deployment, 1)  # the trace that is complete does not wait
-        assert worker.lag() != {"intake": 0}, "the other one is not acknowledged while it waits"
+        assert await worker.lag() != {"intake": 0}, "the other one is not acknowledged while it waits"
         await site.send("otlp", first)
         answers = [GeneratedAnswer.from_bytes(each.value) for each in await read(deployment, 2)]
         await site.until_read()

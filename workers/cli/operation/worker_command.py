@@ -24,6 +24,9 @@ def worker(
 ) -> None:
     """Run agents until SIGTERM; each agent has its own consumer group.
 
+    Without a list of agents the evaluation runs in a process of its own if two cores are available
+    (TOUCHSTONE_EVALUATORS__PROCESSES).
+
     Examples:
       touchstone worker
       touchstone worker --agents citations,grounding,quality
