@@ -53,17 +53,20 @@ def main() -> None:
     """Run the agents until the worker stops them or ends."""
     bound_allocator()
     worker = socket.socket(fileno=STANDARD_INPUT)
+    # Before the order, which may come seconds later: `up` and `demo` start their services meanwhile.
+    from workers.pipeline.versions import rules_digest
+    from workers.runtime.worker import Worker, run_worker
+
+    rules_digest()
     try:
         with worker.makefile("rb") as stream:
             # From the process that started this one, by a socket that no other process has.
             order: Order = pickle.load(stream)  # noqa: S301
     except EOFError:
-        return  # the worker ended before it wrote
+        return  # the worker ended before it wrote one
     grace = order.settings.delivery.shutdown_grace_seconds
     threading.Thread(target=_end_with, args=(worker, grace), daemon=True).start()
     configure_logs(order.log_level, order.log_format, process=order.name)
-    # Deferred: the imports take seconds, and the worker may end meanwhile.
-    from workers.runtime.worker import Worker, run_worker
 
     def ready(running: Worker) -> None:
         worker.sendall(orjson.dumps({"metrics_port": running.metrics_port}) + b"\n")

@@ -10,8 +10,8 @@ import pickle
 import signal
 import socket
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 
 import aiohttp
 import orjson
@@ -19,9 +19,7 @@ from prometheus_client import Metric
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from workers.agents.citations import CITATIONS
-from workers.agents.grounding import GROUNDING
-from workers.agents.quality import QUALITY
+from schemas.topics import REPORT_TOPICS
 from workers.errors import FatalDeliveryError, TouchstoneError
 from workers.observability.logs import get_logger
 from workers.process.cores import available_cores
@@ -55,14 +53,30 @@ def process_count(settings: Settings) -> int:
 
 def evaluation_agents(settings: Settings) -> tuple[str, ...]:
     """Return the names of the agents that evaluate answers, with those of plug-ins."""
-    return (CITATIONS.name, GROUNDING.name, QUALITY.name, *settings.evaluators.enabled)
+    return (*REPORT_TOPICS, *settings.evaluators.enabled)
 
 
-def evaluation_processes(settings: Settings, addresses: Addresses) -> "list[EvaluationProcess]":
+def evaluation_processes(settings: Settings) -> "list[EvaluationProcess]":
     """Return the evaluation processes of a worker that runs all agents; empty if it evaluates by itself."""
     count = process_count(settings)
     names = [NAME] if count == 1 else [f"{NAME}-{number}" for number in range(1, count + 1)]
-    return [EvaluationProcess(name, settings, addresses, evaluation_agents(settings)) for name in names]
+    return [EvaluationProcess(name) for name in names]
+
+
+@asynccontextmanager
+async def spawned_processes(settings: Settings) -> "AsyncIterator[list[EvaluationProcess]]":
+    """Spawn the evaluation processes of a worker before the worker: their imports take seconds.
+
+    Those that still run at the end of the context are stopped.
+    """
+    processes = evaluation_processes(settings)
+    try:
+        for process in processes:
+            await process.spawn()
+        yield processes
+    finally:
+        for process in processes:
+            await process.stop()
 
 
 class EvaluationProcess:
@@ -70,30 +84,18 @@ class EvaluationProcess:
 
     Args:
         name: name of the process in logs, errors and the names of checks.
-        settings: all settings.
-        addresses: addresses of broker and stores.
-        agents: names of the agents.
     """
 
-    def __init__(self, name: str, settings: Settings, addresses: Addresses, agents: Sequence[str]) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        # Only this worker asks for metrics and probes of the process.
-        http = settings.http.model_copy(update={"host": "127.0.0.1", "metrics_port": 0})
-        self._order = Order(
-            name=name,
-            settings=settings.model_copy(update={"http": http}),
-            addresses=addresses,
-            agents=tuple(agents),
-            log_level=logging.getLevelName(logging.getLogger("workers").getEffectiveLevel()),
-            log_format=settings.log_format,
-        )
+        self._grace_seconds = 0.0
         self._process: asyncio.subprocess.Process | None = None
         self._channel: asyncio.StreamWriter | None = None
         self._report: asyncio.Task[int] | None = None
         self._port: int | None = None
 
     async def spawn(self) -> None:
-        """Start the process without waiting for its agents.
+        """Start the process, which imports what it needs and waits for its order.
 
         It has its own session, so that Ctrl-C in a terminal reaches only the worker, which then stops both.
         """
@@ -103,13 +105,36 @@ class EvaluationProcess:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", MODULE, stdin=theirs.fileno(), start_new_session=True
             )
-        self._channel.write(pickle.dumps(self._order))
-        with suppress(ConnectionError):  # wait_started reports a process that ended
-            await self._channel.drain()
         self._report = asyncio.create_task(self._read_report(self._process, reader))
         # Retrieve the exception: a worker that is stopped in its start does not wait for it.
         self._report.add_done_callback(lambda done: done.cancelled() or done.exception())
-        log.info("evaluation_process_spawned", name=self.name, pid=self._process.pid, agents=list(self._order.agents))
+        log.info("evaluation_process_spawned", name=self.name, pid=self._process.pid)
+
+    async def start(self, settings: Settings, addresses: Addresses, agents: Sequence[str]) -> None:
+        """Start the agents without waiting for them; spawn the process unless it is there.
+
+        Args:
+            settings: settings of the worker.
+            addresses: addresses of broker and stores.
+            agents: names of the agents.
+        """
+        if self._process is None:
+            await self.spawn()
+        assert self._channel is not None
+        self._grace_seconds = settings.delivery.shutdown_grace_seconds
+        # Only this worker asks for metrics and probes of the process.
+        http = settings.http.model_copy(update={"host": "127.0.0.1", "metrics_port": 0})
+        order = Order(
+            name=self.name,
+            settings=settings.model_copy(update={"http": http}),
+            addresses=addresses,
+            agents=tuple(agents),
+            log_level=logging.getLevelName(logging.getLogger("workers").getEffectiveLevel()),
+            log_format=settings.log_format,
+        )
+        self._channel.write(pickle.dumps(order))
+        with suppress(ConnectionError):  # wait_started reports a process that ended
+            await self._channel.drain()
 
     async def wait_started(self) -> None:
         """Wait until all agents of the process have started.
@@ -157,7 +182,7 @@ class EvaluationProcess:
         """Stop the process: with SIGTERM, and with SIGKILL if it has not ended some time after the grace period."""
         process, self._port = self._process, None
         if process is not None and process.returncode is None:
-            grace = self._order.settings.delivery.shutdown_grace_seconds
+            grace = self._grace_seconds
             for number, seconds in ((signal.SIGTERM, grace + KILL_SECONDS), (signal.SIGKILL, KILL_SECONDS)):
                 with suppress(ProcessLookupError):
                     process.send_signal(number)

@@ -100,7 +100,8 @@ class Worker:
                 TOPIC_SECONDS,
             )
         await self._start_health()
-        await asyncio.gather(*(process.spawn() for process in self._evaluation))
+        for process in self._evaluation:
+            await process.start(self._settings, self._addresses, evaluation_agents(self._settings))
         if self._growth is not None:
             self._followers.append(start_background(self._growth.run(), "log-growth", self._failure))
         await self._follow_erasures()
@@ -264,9 +265,14 @@ class Worker:
         )
 
 
-def complete_worker(settings: Settings, addresses: Addresses) -> Worker:
-    """Return a worker with the default agents, which evaluates in processes of its own where that is worth it."""
-    evaluation = evaluation_processes(settings, addresses)
+def complete_worker(settings: Settings, addresses: Addresses, evaluation: Sequence[EvaluationProcess]) -> Worker:
+    """Return a worker with the default agents, of which evaluation processes run those that evaluate.
+
+    Args:
+        settings: all settings.
+        addresses: addresses of broker and stores.
+        evaluation: the processes, spawned or not; without one the worker evaluates by itself.
+    """
     agents = agents_without(evaluation_agents(settings), settings) if evaluation else None
     return Worker(settings, addresses, agents, evaluation=evaluation)
 
@@ -296,7 +302,11 @@ async def run_worker(
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    worker = complete_worker(settings, addresses) if agents is None else Worker(settings, addresses, agents, name=name)
+    worker = (
+        complete_worker(settings, addresses, evaluation_processes(settings))
+        if agents is None
+        else Worker(settings, addresses, agents, name=name)
+    )
     try:
         stopped = asyncio.ensure_future(stop.wait())
         if not await _started(worker, stopped):

@@ -154,8 +154,8 @@ def test_a_process_that_may_use_one_core_evaluates_by_itself(
 @pytest.fixture
 async def process(settings: Settings, addresses: Addresses) -> AsyncIterator[EvaluationProcess]:
     """An evaluation process that cannot start."""
-    process = EvaluationProcess("evaluation", settings, addresses, ["nonsense"])
-    await process.spawn()
+    process = EvaluationProcess("evaluation")
+    await process.start(settings, addresses, ["nonsense"])
     yield process
     await process.stop()
 
@@ -176,6 +176,17 @@ async def test_a_process_that_dies_in_its_start_is_reported(process: EvaluationP
     with pytest.raises(FatalDeliveryError, match="the process evaluation ended by signal SIGKILL"):
         await process.wait_started()
     assert not await process.is_alive()
+
+
+async def test_a_process_ends_with_a_worker_that_gives_no_order() -> None:
+    process = EvaluationProcess("evaluation")
+    await process.spawn()
+    assert process._process is not None
+    assert process._channel is not None
+    process._channel.transport.abort()
+    async with asyncio.timeout(SECONDS):
+        assert await process._process.wait() == 0
+    await process.stop()
 
 
 async def test_a_process_ends_with_its_worker_while_it_starts(process: EvaluationProcess) -> None:

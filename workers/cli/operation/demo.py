@@ -24,6 +24,7 @@ from workers.intake.file_ingest import IngestObserver, ingest_file
 from workers.local.services import LocalServices
 from workers.measurement.evaluation_cost import evaluation_cpu
 from workers.observability.logs import safe_text
+from workers.runtime.evaluation_process import spawned_processes
 from workers.settings import Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses
 from workers.stores.queries.runs.run_summary import RunSummary, count_done, summarise
@@ -74,6 +75,7 @@ async def _run(settings: Settings, files: DemoFiles, *, keep: bool) -> RunSummar
         settings = settings.model_copy(update={"streams": settings.streams.model_copy(update={"enabled": True})})
     async with AsyncExitStack() as stack:
         with errors.status("starting broker, Valkey, ClickHouse and all agents"):
+            evaluation = await stack.enter_async_context(spawned_processes(settings))
             local = await stack.enter_async_context(LocalServices(settings.state_dir))
             addresses = local_addresses(local.addresses)
             settings = apply_local_defaults(settings, addresses)
@@ -81,7 +83,7 @@ async def _run(settings: Settings, files: DemoFiles, *, keep: bool) -> RunSummar
             # After the services: LanceDB warns about processes that are forked after its import.
             from workers.runtime.worker import complete_worker
 
-            worker = complete_worker(settings, addresses)
+            worker = complete_worker(settings, addresses, evaluation)
             stack.push_async_callback(worker.stop)
             await worker.start()
             running = await stack.enter_async_context(served_console(settings, addresses, worker))

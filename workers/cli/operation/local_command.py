@@ -19,6 +19,7 @@ from workers.local.passwords import passwords_file
 from workers.local.services import LocalServices, ServicePorts
 from workers.observability.logs import safe_text
 from workers.process.ending import run_service
+from workers.runtime.evaluation_process import spawned_processes
 from workers.settings import Settings
 from workers.settings.addresses import Addresses, apply_local_defaults, local_addresses
 
@@ -120,6 +121,7 @@ async def _run(
     with_worker: bool,
 ) -> int:
     async with AsyncExitStack() as stack:
+        evaluation = await stack.enter_async_context(spawned_processes(settings)) if with_worker else []
         local = await stack.enter_async_context(
             LocalServices(settings.state_dir, ports=ports, light_broker=broker is Broker.LIGHT)
         )
@@ -139,7 +141,7 @@ async def _run(
         if with_worker:
             from workers.runtime.worker import complete_worker
 
-            worker = complete_worker(settings, addresses)
+            worker = complete_worker(settings, addresses, evaluation)
             stack.push_async_callback(worker.stop)
             await worker.start()
             console.print(f"metrics     http://{settings.http.host}:{worker.metrics_port}/metrics", highlight=False)
