@@ -173,6 +173,11 @@ class Worker:
                 lag[name] = lag.get(name, 0) + records
         return lag
 
+    @property
+    def processes(self) -> int:
+        """Return the number of processes with agents: this one and those that evaluate."""
+        return 1 + len(self._evaluation)
+
     def peak_bytes(self) -> int:
         """Return the sum of the peak resident memory of this process and those that evaluate, bytes."""
         return peak_bytes() + sum(process.peak_bytes() for process in self._evaluation)

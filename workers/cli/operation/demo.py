@@ -98,6 +98,7 @@ async def _run(settings: Settings, files: DemoFiles, *, keep: bool) -> RunSummar
             remembered=[turn["answer_id"] for turn in await worker.remembered()],
             kinds=files.kinds(), timings=timings, peak_bytes=worker.peak_bytes(),
         )  # fmt: skip
+        summary.processes = worker.processes
         if keep:
             print_summary(summary, console)
             await _until_stopped(running.link)

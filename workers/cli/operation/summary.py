@@ -6,6 +6,8 @@ from rich.table import Table
 
 from workers.stores.queries.runs.run_summary import RunSummary
 
+PROCESSES = {1: "one process", 2: "two processes"}
+
 
 def print_summary(summary: RunSummary, console: Console) -> None:
     """Print a summary as tables."""
@@ -28,7 +30,7 @@ def print_summary(summary: RunSummary, console: Console) -> None:
         if summary.evaluation_cpu_ms is not None
         else "not measured",
         "time": f"start {summary.timings['start']:.1f} s, evaluation of all answers {summary.timings['evaluation']:.1f} s",
-        "peak memory": f"{summary.peak_bytes / 1e6:.0f} MB (all processes with agents)",
+        "peak memory": f"{summary.peak_bytes / 1e6:.0f} MB (all agents in {PROCESSES.get(summary.processes, 'several processes')})",
     }
     for name, value in rows.items():
         table.add_row(f"[bold]{name}[/]", value)

@@ -89,6 +89,7 @@ class RunSummary:
         worst: the worst answers, each with its worst claim.
         kinds: identifiers of answers of some kinds, by words for the kind.
         evaluation_cpu_ms: median CPU time of the evaluation of one answer, ms.
+        processes: number of processes of the worker.
     """
 
     ingested: int
@@ -103,6 +104,7 @@ class RunSummary:
     worst: list[dict[str, Any]] = field(default_factory=list)
     kinds: dict[str, list[str]] = field(default_factory=dict)
     evaluation_cpu_ms: float | None = None
+    processes: int = 1
 
     @property
     def accounted_for(self) -> bool:
