@@ -83,6 +83,10 @@ def tokens() -> tuple[AccessToken, ...]:
     )
 
 
+async def _lag() -> dict[str, int]:
+    return {"grounding": 0}
+
+
 class ConsoleThread:
     """The console with its resources.
 
@@ -130,7 +134,7 @@ class ConsoleThread:
         services = SharedServices(self.settings, self._addresses)
         services.embedder = SharedService(self._embedder)
         services.verifier = SharedService(nullcontext)
-        opened = opened_resources(self.settings, self._addresses, services, lambda: {"grounding": 0})
+        opened = opened_resources(self.settings, self._addresses, services, _lag)
         self.resources = await self._stack.enter_async_context(opened)
         server = ConsoleServer(create_app(self.resources), self.settings.console)
         self._stack.push_async_callback(server.stop)
