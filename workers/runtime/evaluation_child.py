@@ -52,7 +52,7 @@ class Order:
 def main() -> None:
     """Run the agents until the worker stops them or ends."""
     bound_allocator()
-    worker = socket.socket(fileno=STANDARD_INPUT)
+    worker = _take_standard_input()
     # Before the order, which may come seconds later: `up` and `demo` start their services meanwhile.
     from workers.pipeline.versions import rules_digest
     from workers.runtime.worker import Worker, run_worker
@@ -76,6 +76,14 @@ def main() -> None:
     except TouchstoneError as error:
         worker.sendall(orjson.dumps({"error": str(error)}) + b"\n")
         raise SystemExit(1) from None
+
+
+def _take_standard_input() -> socket.socket:
+    """Return the socket, and leave nothing to read to processes that this one starts: they would hold it open."""
+    worker = socket.socket(fileno=os.dup(STANDARD_INPUT))
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), STANDARD_INPUT)
+    return worker
 
 
 def _end_with(worker: socket.socket, grace_seconds: float) -> None:
