@@ -12,6 +12,7 @@ import socket
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import orjson
 
@@ -81,7 +82,7 @@ def main() -> None:
 def _take_standard_input() -> socket.socket:
     """Return the socket, and leave nothing to read to processes that this one starts: they would hold it open."""
     worker = socket.socket(fileno=os.dup(STANDARD_INPUT))
-    with open(os.devnull, "rb") as nothing:
+    with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), STANDARD_INPUT)
     return worker
 
