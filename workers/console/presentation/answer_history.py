@@ -7,7 +7,15 @@ from pydantic import BaseModel, Field
 from pydantic_core import from_json
 
 from schemas.feedback import FeedbackEvent
-from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, ShownText, outcome_words, time_words
+from workers.console.presentation.outcome import (
+    Recorded,
+    SeenBefore,
+    ShownText,
+    is_empty,
+    outcome_words,
+    seen_as,
+    time_words,
+)
 from workers.console.presentation.words import review_event_words, words_of
 from workers.decision.finality import state_after
 from workers.feedback.observed_events import is_of_reviewer
@@ -122,9 +130,8 @@ def _evaluated(stored: StoredAnswer) -> Iterator[Happening]:
     model = "a model without a name" if row["model_id"] == "unknown" else row["model_id"]
     yield Happening(at=row["completed_at"], what="answered", detail=f"by {model}")
     reasons = ", ".join(map(words_of, row["reasons"])) or "nothing against it"
-    yield Happening(
-        at=row["enriched_at"], what="evaluated", detail=f"{row['state']}: {reasons}; {SEEN_AS[row['state']]}"
-    )
+    seen = seen_as(row["state"], empty=is_empty(row["answer"], row["reasons"]))
+    yield Happening(at=row["enriched_at"], what="evaluated", detail=f"{row['state']}: {reasons}; {seen}")
     for alert in stored.alerts:
         yield Happening(at=alert["raised_at"], what="alert", detail=alert["message"])
     for review in stored.reviews:
@@ -156,17 +163,18 @@ def _events(stored: StoredAnswer) -> Iterator[Happening]:
 
 
 def _decided(stored: StoredAnswer) -> Iterator[Happening]:
-    before = SeenBefore(stored.answer["state"], stored.answer["enriched_at"])
+    empty = is_empty(stored.answer["answer"], stored.answer["reasons"])
+    before = SeenBefore(stored.answer["state"], stored.answer["enriched_at"], empty)
     decided = next((_recorded(row) for row in stored.decisions if row["ruling"] == "final"), None)
     withdrawn = next((row["decided_at"] for row in stored.decisions if row["ruling"] == "withdrawal"), None)
     for row in stored.decisions:
         decision = from_json(row["decision"])
         said = _said(row["reason"], decision.get("user_comment"))
-        earlier = SeenBefore(decided.state, decided.since) if decided and row["ruling"] == "withdrawal" else before
+        earlier = SeenBefore(decided.state, decided.since, empty) if decided and row["ruling"] == "withdrawal" else before
         yield Happening(
             at=row["decided_at"],
             what=_KINDS.get(row["ruling"], row["ruling"]),
-            detail=f"{outcome_words(_recorded(row)._replace(withdrawn=withdrawn), earlier)}{said}",
+            detail=f"{outcome_words(_recorded(row)._replace(withdrawn=withdrawn, empty=empty), earlier)}{said}",
         )
 
 

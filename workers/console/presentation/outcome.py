@@ -1,6 +1,6 @@
 """Derive the state of an answer after its review, the texts that its readers were shown, and a sentence about both."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from schemas.enriched import ReleaseState
 from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
 from workers.decision.explanation import DecisionView, WithdrawalView
 from workers.decision.finality import released_by
+from workers.evaluation.text.empty_texts import is_blank
 from workers.review.queue.deadlines import last_action
 from workers.review.reader_outcomes import ReaderOutcome
 from workers.review.review_models import ReviewItem
@@ -43,6 +44,8 @@ THEN_SEEN: Mapping[str, str] = {
     "held": "nothing",
 }
 """Words for what readers saw in one part of a time, by state."""
+EMPTY: Mapping[str, str] = {"released": "an empty answer", "warned": "an empty answer with a warning"}
+"""Words for what readers got of an answer without any text, by the states that show the text of the model."""
 UNCHANGED = "nothing changed for readers"
 _RELEASED = {"released": "Released", "warned": "Released with a warning", "fallback": "Answered with the fallback"}
 _DONE = {
@@ -56,10 +59,12 @@ class SeenBefore(NamedTuple):
     Attributes:
         state: state that the pipeline gave the answer.
         since: time of that state, UTC.
+        empty: the model gave no text.
     """
 
     state: str
     since: datetime
+    empty: bool = False
 
 
 class Recorded(NamedTuple):
@@ -78,6 +83,7 @@ class Recorded(NamedTuple):
         withdrawn: time at which the answer was withdrawn, UTC; null if it was not.
         made: time at which an undone decision was made, UTC; null if it is not known.
         shown: time from which readers had the result, UTC; null if that is the time of the record.
+        empty: the model gave no text.
     """
 
     ruling: str
@@ -91,6 +97,7 @@ class Recorded(NamedTuple):
     withdrawn: datetime | None = None
     made: datetime | None = None
     shown: datetime | None = None
+    empty: bool = False
 
     @property
     def since(self) -> datetime:
@@ -120,7 +127,7 @@ def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
             until = f" until the {what} took effect on {time_words(record.ended)}" if record.ended else ""
             return (
                 f"{released} automatically, without a person; "
-                f"{SEEN_AS.get(record.state, UNCHANGED)} from {time_words(record.at)}{until}."
+                f"{seen_as(record.state, empty=record.empty)} from {time_words(record.at)}{until}."
             )
         case "undone":
             made = f" on {time_words(record.made)}" if record.made else ""
@@ -136,6 +143,30 @@ def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
             return f"{_step(record, who)}; {UNCHANGED}."
     until = f", until it was withdrawn on {time_words(record.ended)}" if record.ended else ""
     return f"{done}; {_seen(record, before)}{until}."
+
+
+def is_empty(answer: str, reasons: Collection[str]) -> bool:
+    """Return true if the model gave no text.
+
+    Args:
+        answer: the text of the model; a text that the gateway did not send is not empty.
+        reasons: reasons of the decision.
+    """
+    return "empty_answer" in reasons or (is_blank(answer) and "text_not_sent" not in reasons)
+
+
+def seen_as(state: str, *, empty: bool) -> str:
+    """Return what readers saw of an answer in a state.
+
+    Args:
+        state: state of the answer; others than those of a release change nothing.
+        empty: the model gave no text.
+    """
+    return f"readers got {EMPTY[state]}" if empty and state in EMPTY else SEEN_AS.get(state, UNCHANGED)
+
+
+def _then_seen(state: str, *, empty: bool) -> str:
+    return EMPTY[state] if empty and state in EMPTY else THEN_SEEN.get(state, state)
 
 
 def _done(record: Recorded) -> str:
@@ -157,14 +188,17 @@ def _step(record: Recorded, who: str) -> str:
 
 def _seen(record: Recorded, before: SeenBefore | None) -> str:
     """Return what readers saw before a decision and since."""
+    seen = seen_as(record.state, empty=record.empty)
     if before is None or record.since <= before.since or record.state not in SEEN_AS:
-        return SEEN_AS.get(record.state, UNCHANGED)
+        return seen
     if before.state == record.state:
-        return f"{SEEN_AS[record.state]} from {time_words(before.since)} on"
+        return f"{seen} from {time_words(before.since)} on"
+    then = _then_seen(record.state, empty=record.empty)
     if before.state == "held":
-        return f"readers saw nothing until {time_words(record.since)}, then {THEN_SEEN[record.state]}"
-    earlier = THEN_SEEN.get(before.state, before.state)
-    return f"readers saw {earlier} from {time_words(before.since)} to {time_words(record.since)}, then {THEN_SEEN[record.state]}"
+        return f"readers saw nothing until {time_words(record.since)}, then {then}"
+    earlier = _then_seen(before.state, empty=before.empty)
+    verb = "got" if before.empty and before.state in EMPTY else "saw"
+    return f"readers {verb} {earlier} from {time_words(before.since)} to {time_words(record.since)}, then {then}"
 
 
 def time_words(at: datetime) -> str:
@@ -172,16 +206,19 @@ def time_words(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def readers_get(outcome: ReaderOutcome, shown_state: str | None) -> str:
+def readers_get(outcome: ReaderOutcome, shown_state: str | None, *, empty: bool) -> str:
     """Return what readers get from a decision, as a part of a sentence.
 
     Args:
         outcome: state and text that the decision releases.
         shown_state: state that readers see until then; ``None`` if it is unknown.
+        empty: the model gave no text.
     """
     if outcome.state == "rejected":
         return f"readers get “{outcome.content}” instead of the answer"
     verb = "keep" if outcome.state == shown_state else "get"
+    if empty and outcome.state in EMPTY:
+        return f"readers {verb} {EMPTY[outcome.state]}"
     return f"readers {verb} the answer {'with' if outcome.state == 'warned' else 'without'} a warning"
 
 
@@ -190,7 +227,7 @@ def deadline_words(item: ReviewItem, settings: ReviewSettings, now: datetime) ->
     if item.at_deadline is None or item.deadline_at is None:
         return ""
     unless = "If nobody decides by then" if now < item.deadline_at else "Unless somebody decides first"
-    then = readers_get(item.outcomes["deadline"], item.shown_state)
+    then = readers_get(item.outcomes["deadline"], item.shown_state, empty=is_empty(item.answer, item.reasons))
     if item.at_deadline != "escalate":
         return f"{unless}, {then}."
     moved = f"the request goes to the queue “{settings.escalation_queue}” for {settings.escalation_hours:g} h"
@@ -206,7 +243,7 @@ def escalation_words(item: ReviewItem, settings: ReviewSettings) -> str:
         return ""
     action = last_action(settings, held=item.held)
     kept = "warn" if item.shown_state == "warned" else "approve"
-    then = readers_get(item.outcomes[kept if action == "keep" else action], item.shown_state)
+    then = readers_get(item.outcomes[kept if action == "keep" else action], item.shown_state, empty=is_empty(item.answer, item.reasons))
     return (
         f"Other reviewers find the request in the queue “{settings.escalation_queue}”. Its deadline moves to"
         f" {settings.escalation_hours:g} h from now; if nobody decides by then, {then}. Until then nothing changes for readers."
@@ -244,9 +281,10 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
     withdrawn = next((row for row in stored.decisions if row["ruling"] == "withdrawal"), None)
     end = withdrawn["decided_at"] if withdrawn else None
     view: DecisionView | None = None
-    before = SeenBefore(row["state"], row["enriched_at"])
+    empty = is_empty(row["answer"], row["reasons"])
+    before = SeenBefore(row["state"], row["enriched_at"], empty)
     if final is None:
-        record = Recorded("automatic", "", row["state"], PIPELINE, row["enriched_at"], withdrawn=end)
+        record = Recorded("automatic", "", row["state"], PIPELINE, row["enriched_at"], withdrawn=end, empty=empty)
         words = HELD if row["state"] == "held" else outcome_words(record)
     else:
         decision = _decision(stored, final)
@@ -255,10 +293,10 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
         shown.append(_shown_by(decision))
         record = Recorded(
             "final", decision.user_action, released.state, decision.decided_by, decision.timestamp,
-            decision.with_warning, withdrawn=end, shown=decision.published_at,
+            decision.with_warning, withdrawn=end, shown=decision.published_at, empty=empty,
         )  # fmt: skip
         words = outcome_words(record, before)
-        before = SeenBefore(released.state, released.released_at)
+        before = SeenBefore(released.state, released.released_at, empty)
     if withdrawn is None:
         return Outcome(state=shown[-1].state, decision=view, shown=shown, words=words)
     taken = _decision(stored, withdrawn)

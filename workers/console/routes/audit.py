@@ -296,11 +296,13 @@ def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row 
     record = Recorded(
         row["ruling"], row["action"], row["state"], row["decided_by"], row["decided_at"], row["with_warning"],
         row["target"], *((decided["at"], decided["withdrawn_at"]) if decided else ()),
-    )._replace(made=row["made"], shown=row["shown_since"])  # fmt: skip
+    )  # fmt: skip
     answer = answers[0]
-    before = SeenBefore(answer["state"], answer["since"]) if answer else None
+    empty = answer is not None and answer["empty"]
+    record = record._replace(made=row["made"], shown=row["shown_since"], empty=empty)
+    before = SeenBefore(answer["state"], answer["since"], empty) if answer else None
     if decided and decided["at"] and row["ruling"] == "withdrawal":
-        before = SeenBefore(state_after(decided["action"], with_warning=decided["with_warning"]), decided["at"])
+        before = SeenBefore(state_after(decided["action"], with_warning=decided["with_warning"]), decided["at"], empty)
     return {
         "query": questions[0],
         "outcome": outcome_words(record, before),

@@ -130,7 +130,7 @@ COUNTED = {
 }
 ANSWERS = """
 SELECT tenant, answer_id, argMax(leftUTF8(query, {{shown:UInt32}}), rank) AS question, argMax(state, rank) AS state,
-       argMax(enriched_at, rank) AS since, argMax(completed_at, rank) AS completed_at, argMax(pipeline_version, rank) AS version,
+       argMax(has(reasons, 'empty_answer'), rank) AS empty, argMax(enriched_at, rank) AS since, argMax(completed_at, rank) AS completed_at, argMax(pipeline_version, rank) AS version,
        argMax(tuple(hallucination_risk), rank).1 AS hallucination_risk,
        argMax(tuple(grounding_score), rank).1 AS grounding_score, argMax(tuple(grounding_minimum), rank).1 AS grounding_minimum,
        argMax(tuple(gate_score), rank).1 AS gate_score, argMax(tuple(gate_minimum), rank).1 AS gate_minimum,
@@ -231,7 +231,7 @@ class AuditStore(Reading):
         return await self.rows(LISTED[log], limit=limit, **chosen.values, **place_values(after))
 
     async def answers(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-        """Return the beginning of the question, the pipeline's state with its time, scores and minima, and the numbers of
+        """Return the beginning of the question, the pipeline's state with its time, whether the model gave no text, scores and minima, and the numbers of
         claims by verdict, by tenant and answer.
 
         Unknown answers are left out.
