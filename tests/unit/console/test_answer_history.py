@@ -17,6 +17,8 @@ def test_a_decision_of_another_program_is_in_the_history_with_any_number_that_it
     content = json.dumps(example(ReviewDecision) | {"user_profile": {"score": "here"}, "user_comment": "Well done."})
     row = decision_row(ReviewDecision.from_bytes(content.replace('"here"', number).encode()), "final")
     times = dict.fromkeys(("requested_at", "completed_at", "enriched_at"), row.decided_at)
-    stored = StoredAnswer({"model_id": "m", "reasons": [], "state": "held"} | times, decisions=[asdict(row)])
+    stored = StoredAnswer(
+        {"model_id": "m", "reasons": [], "answer": "It is 3.", "state": "held"} | times, decisions=[asdict(row)]
+    )
     assert any("Well done." in each.detail for each in history_of(stored))
     assert contrary_words(stored) == []

@@ -170,7 +170,9 @@ def _decided(stored: StoredAnswer) -> Iterator[Happening]:
     for row in stored.decisions:
         decision = from_json(row["decision"])
         said = _said(row["reason"], decision.get("user_comment"))
-        earlier = SeenBefore(decided.state, decided.since, empty) if decided and row["ruling"] == "withdrawal" else before
+        earlier = (
+            SeenBefore(decided.state, decided.since, empty) if decided and row["ruling"] == "withdrawal" else before
+        )
         yield Happening(
             at=row["decided_at"],
             what=_KINDS.get(row["ruling"], row["ruling"]),

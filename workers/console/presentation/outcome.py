@@ -243,7 +243,9 @@ def escalation_words(item: ReviewItem, settings: ReviewSettings) -> str:
         return ""
     action = last_action(settings, held=item.held)
     kept = "warn" if item.shown_state == "warned" else "approve"
-    then = readers_get(item.outcomes[kept if action == "keep" else action], item.shown_state, empty=is_empty(item.answer, item.reasons))
+    then = readers_get(
+        item.outcomes[kept if action == "keep" else action], item.shown_state, empty=is_empty(item.answer, item.reasons)
+    )
     return (
         f"Other reviewers find the request in the queue “{settings.escalation_queue}”. Its deadline moves to"
         f" {settings.escalation_hours:g} h from now; if nobody decides by then, {then}. Until then nothing changes for readers."

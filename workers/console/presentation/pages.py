@@ -15,13 +15,16 @@ from workers.console.http.paging import Cursor
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
 from workers.console.presentation.answer_history import version_words
+from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.page_basics import Anyone, Reader, given_filters, page
+from workers.console.presentation.plain_markdown import claim_words
 from workers.console.presentation.rendering import (
     answer_runs,
     passage_runs,
     passages,
 )
 from workers.console.presentation.source_list import uncited_digests, uncited_texts
+from workers.console.presentation.verdicts import VERDICTS
 from workers.console.presentation.views import CitationView, answer_detail, explanation_of
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import AnswerId, SearchQuery, Tenant, found_answers, stored_answer
@@ -143,6 +146,8 @@ async def answer(
         "answer.html", request, principal, uncited=uncited_texts(stored, contents),
         answer=detail, turns=turns, looked=looked, MOST_ACCESSES=MOST_ACCESSES,
         runs=answer_runs(detail.answer, detail.claims, detail.citations),
+        rendered=marked_markdown(detail.answer, detail.claims, VERDICTS, detail.citations),
+        claim_words=claim_words(detail.answer, detail.claims),
         by_number={citation.number: citation for citation in detail.citations if citation.valid},
         primary={claim.primary_number for claim in detail.claims if claim.primary_number},
         explanation=explanation,

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Generic, TypeVar
+from urllib.parse import quote
 
 import nh3
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from workers.console.presentation.views import CitationView, ClaimView
+from workers.decision.reader_text.reference_list import HEADING
 from workers.evaluation.text.structure.markers import find_markers
 from workers.evaluation.text.visible_text import HOSTILE, MAX_SHOWN, visible
 
@@ -68,11 +70,22 @@ def answer_runs(text: str, claims: Sequence[ClaimView], citations: Sequence[Cita
     """
     text = text[:MAX_SHOWN]
     owners = [Span(claim.start, claim.end, claim) for claim in claims]
+    return _runs(text, owners, _markers(text, citations))
+
+
+def marker_spans(text: str, citations: Sequence[CitationView]) -> list[Span[CitationView | None]]:
+    """Return the markers of citations and of the model's own inference (``None``) in order, without overlap."""
+    markers = [span for span in _markers(text, citations) if 0 <= span.start < span.end <= len(text)]
+    bounds = sorted({bound for span in markers for bound in (span.start, span.end)})
+    covering = dict(_covering(bounds, markers))
+    return [Span(start, end, covering[start].value) for start, end in pairwise(bounds) if start in covering]
+
+
+def _markers(text: str, citations: Sequence[CitationView]) -> list[Span[CitationView | None]]:
     markers: list[Span[CitationView | None]] = [
         Span(start, end, citation) for citation in citations if citation.valid for start, end in citation.spans
     ]
-    markers += [Span(m.start, m.end, None) for m in find_markers(text, len(citations)) if m.form == "inference"]
-    return _runs(text, owners, markers)
+    return markers + [Span(m.start, m.end, None) for m in find_markers(text, len(citations)) if m.form == "inference"]
 
 
 def passage_runs(content: str, passages: Iterable[Span[T]]) -> list[Run[tuple[T, ...]]]:
@@ -131,25 +144,36 @@ def _covering(bounds: Sequence[int], spans: Sequence[Span[T]]) -> Iterator[tuple
             yield bound, open_spans[-1]
 
 
-_MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table").disable("image")
+MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table").disable("image")
 _TAGS = {
     "a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "strong",
     "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 
 
+_SCROLLED = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>'
+"""Beginning of a table that scrolls in its frame, also by keys."""
+
+
 def markdown(text: str) -> Markup:
     """Render Markdown as safe HTML: no raw HTML, no images, only http and https links."""
     # nh3 has removed all other tags and attributes, and the remaining text is escaped.
-    return Markup(rendered_markdown(visible(text)))  # noqa: S704
+    return Markup(rendered_markdown(visible(_with_quotations(text))))  # noqa: S704
+
+
+def _with_quotations(text: str) -> str:
+    """Set the excerpts of a list of references apart: behind four spaces Markdown takes their ">" for a sign of the text."""
+    before, heading, references = text.rpartition(HEADING)
+    return before + heading + references.replace("\n    > ", "\n> ") if heading else text
 
 
 def rendered_markdown(text: str) -> str:
     """Render Markdown whose hidden characters are visible already, with the tags of ``markdown`` only."""
-    return nh3.clean(
-        _MARKDOWN.render(text), tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https"},
+    html = nh3.clean(
+        MARKDOWN.render(text), tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https"},
         url_relative="deny", link_rel="noopener noreferrer nofollow",
     )  # fmt: skip
+    return html.replace("<table>", _SCROLLED).replace("</table>", "</table></div>")
 
 
 def web_address(path: str) -> str | None:
@@ -161,3 +185,22 @@ def web_address(path: str) -> str | None:
 def citation_kind(citation: CitationView) -> str:
     """Return the colour class of a citation: data, memory or calculation."""
     return {"memory": "memory", "calculation": "calculation"}.get(citation.source_type, "data")
+
+
+def citation_link(citation: CitationView, text: str, tip: str) -> Markup:
+    """Return a marker as a link to its source, with a tooltip.
+
+    Args:
+        citation: the citation.
+        text: the marker as the answer has it.
+        tip: identifier of the tooltip in the page.
+    """
+    excerpt = f": “{visible(citation.excerpt)}”" if citation.excerpt else ""
+    return Markup(
+        '<span class="cited"><a class="citation {kind}" href="/citations/{address}" data-citation="{name}" '
+        'aria-describedby="{tip}">{text}</a>'
+        '<span class="tip" role="tooltip" id="{tip}">{title}{excerpt}</span></span>'
+    ).format(
+        kind=citation_kind(citation), address=quote(citation.citation_id, safe=""), name=citation.citation_id, tip=tip,
+        text=text, title=visible(citation.display_text), excerpt=excerpt,
+    )  # fmt: skip

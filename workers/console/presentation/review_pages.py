@@ -19,6 +19,7 @@ from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.minima import gate_range, minima_of
 from workers.console.presentation.outcome import deadline_words, escalation_words
 from workers.console.presentation.page_basics import Reviewing, page
+from workers.console.presentation.plain_markdown import claim_words
 from workers.console.presentation.rendering import answer_runs, passage_runs, passages
 from workers.console.presentation.verdicts import VERDICTS
 from workers.console.presentation.views import ClaimView
@@ -262,6 +263,7 @@ async def _review_values(
         "claims": claims,
         "runs": answer_runs(item.answer, claims, []),
         "rendered": marked_markdown(item.answer, claims, VERDICTS),
+        "claim_words": claim_words(item.answer, claims),
         "contexts": contexts,
         "turns": turns,
         "guidelines": await asyncio.to_thread(guidelines_of, folder, item.tenant),
