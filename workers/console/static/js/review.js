@@ -10,7 +10,7 @@ import { beginOutcomes, nextOutcome, showGivenChanges } from "./outcomes.js";
 import { notePaint, wasPainted } from "./painted.js";
 import { showAddress, reviewOfAddress } from "./review_address.js";
 import { buttonOf, holder, isOpen, item, keep } from "./review_item.js";
-import { beginLayout, startOfQuestion, toggleGuidelines } from "./review_layout.js";
+import { beginLayout, low, startOfQuestion, toggleGuidelines } from "./review_layout.js";
 import { addressOf } from "./saved_filters.js";
 import { noteVote, offerUndo, questionOf, undo } from "./undo.js";
 
@@ -187,7 +187,8 @@ function begin(focus = true) {
   selectFirst();
   // An open request that was scrolled to the passage begins at its question: no control above stands half behind the line of
   // messages. On a closed one nothing is judged: it begins with who decided it.
-  if (focus && scrollY > 0) scrollTo(0, isOpen() ? Math.max(scrollY, startOfQuestion()) : 0);
+  // In a low window the question would then be out of sight: it comes first there, and a key leads to the claim.
+  if (focus && scrollY > 0) scrollTo(0, isOpen() ? (low.matches ? startOfQuestion() : Math.max(scrollY, startOfQuestion())) : 0);
 }
 
 // ---------------------------------------------------------------- locks

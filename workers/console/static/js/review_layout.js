@@ -32,6 +32,9 @@ function foldMore() {
 
 small.addEventListener("change", foldMore);
 
+/** A window without room for the passage beside the question: an open request begins at its question. */
+export const low = matchMedia("(max-height: 43.74rem)");
+
 /** The question with what readers see. */
 const head = () => holder.querySelector(".request-head");
 
@@ -45,14 +48,29 @@ function fitBar() {
   question.tabIndex = question.scrollHeight > question.clientHeight ? 0 : -1; // a long one is scrolled by keys
 }
 
-/** Return how far the page is scrolled, in px, when the question reaches the line of messages; 0 in a low window. */
+/** Return how far the page is scrolled, in px, when the question reaches the place where it stays. */
 export function startOfQuestion() {
-  const { position, insetBlockStart } = getComputedStyle(head());
-  if (position !== "sticky") return 0;
-  return holder.querySelector(".review-item").getBoundingClientRect().top + scrollY - parseFloat(insetBlockStart);
+  const fixed = low.matches ? document.getElementById("question") : head();
+  return holder.querySelector(".review-item").getBoundingClientRect().top + scrollY - parseFloat(getComputedStyle(fixed).insetBlockStart);
 }
 
 const barSize = new ResizeObserver(fitBar);
+
+const pageHead = document.querySelector(".review-head");
+let headInSight = true;
+
+/** Show the counts of the head in the line of messages while the head is scrolled away; a message takes their place. */
+function showCounts() {
+  const [own, open, held] = ["own-count", "open-count", "held-count"].map((name) => document.getElementById(name).textContent);
+  const words = `${own} decided by you today · ${open} open, ${held} with a waiting reader`;
+  document.getElementById("status").dataset.counts = headInSight ? "" : words;
+}
+
+new MutationObserver(showCounts).observe(pageHead, { subtree: true, childList: true, characterData: true });
+new IntersectionObserver(([entry]) => {
+  headInSight = entry.isIntersecting;
+  showCounts();
+}, { rootMargin: "-60px 0px 0px 0px" }).observe(pageHead); // behind the line of messages it is out of sight
 
 /** Prepare the layout of the request that is shown. */
 export function beginLayout() {
