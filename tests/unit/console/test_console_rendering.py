@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from workers.console.http.etags import matches
 from workers.console.presentation.page_basics import ENVIRONMENT
 from workers.console.presentation.rendering import (
+    SCROLLED_TABLE,
     Span,
     answer_runs,
     markdown,
@@ -105,7 +106,8 @@ HTML = st.sampled_from(
 @given(st.lists(st.one_of(HTML, TEXTS), max_size=8).map("".join))
 @settings(max_examples=300)
 def test_markdown_makes_no_tag_and_no_address_that_can_do_anything(text: str) -> None:
-    html = str(markdown(text))
+    # The frame of a table is the console's own; everything else comes from the text.
+    html = str(markdown(text)).replace(SCROLLED_TABLE, "<table>")
     tags = {tag.lower() for tag in re.findall(r"<\s*/?\s*([a-zA-Z!][^\s>/]*)", html)}
     assert not tags & {
         "script",

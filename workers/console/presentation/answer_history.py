@@ -128,7 +128,7 @@ def _evaluated(stored: StoredAnswer) -> Iterator[Happening]:
     if row["requested_at"]:
         yield Happening(at=row["requested_at"], what="asked")
     model = "a model without a name" if row["model_id"] == "unknown" else row["model_id"]
-    yield Happening(at=row["completed_at"], what="answered", detail=f"by {model}")
+    yield Happening(at=row["completed_at"], what="answered", detail=f"by {model}{_failure(row)}")
     reasons = ", ".join(map(words_of, row["reasons"])) or "nothing against it"
     seen = seen_as(row["state"], empty=is_empty(row["answer"], row["reasons"]))
     yield Happening(at=row["enriched_at"], what="evaluated", detail=f"{row['state']}: {reasons}; {seen}")
@@ -138,6 +138,13 @@ def _evaluated(stored: StoredAnswer) -> Iterator[Happening]:
         if review["reasons"]:
             asked = ", ".join(map(words_of, review["reasons"]))
             yield Happening(at=review["requested_at"], what="review requested", detail=asked)
+
+
+def _failure(row: Row) -> str:
+    """Return what the gateway said of a failed call; empty for others."""
+    if row["status"] != "error":
+        return ""
+    return f"; the call failed: {row['error']}" if row["error"] else "; the call failed"
 
 
 def _events(stored: StoredAnswer) -> Iterator[Happening]:

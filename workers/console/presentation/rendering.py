@@ -151,7 +151,7 @@ _TAGS = {
 }  # fmt: skip
 
 
-_SCROLLED = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>'
+SCROLLED_TABLE = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>'
 """Beginning of a table that scrolls in its frame, also by keys."""
 
 
@@ -173,7 +173,7 @@ def rendered_markdown(text: str) -> str:
         MARKDOWN.render(text), tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https"},
         url_relative="deny", link_rel="noopener noreferrer nofollow",
     )  # fmt: skip
-    return html.replace("<table>", _SCROLLED).replace("</table>", "</table></div>")
+    return html.replace("<table>", SCROLLED_TABLE).replace("</table>", "</table></div>")
 
 
 def web_address(path: str) -> str | None:
