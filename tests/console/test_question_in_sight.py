@@ -29,9 +29,9 @@ def question_in_sight(page: Page) -> bool:
 def test_the_question_is_in_sight_in_a_magnified_window(
     browser: Browser, console: ConsoleThread, window: tuple[int, int], query: str
 ) -> None:
-    console.store([long_answer("zoomed").model_copy(update={"query": query})])
+    console.store([long_answer("heads").model_copy(update={"query": query})])
     width, height = window
-    with logged_in(browser, console, "zoomed", viewport={"width": width, "height": height}) as (page, seen):
+    with logged_in(browser, console, "head-reader", viewport={"width": width, "height": height}) as (page, seen):
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
         assert question_in_sight(page)
@@ -53,8 +53,8 @@ def test_the_question_is_in_sight_in_a_magnified_window(
 def test_the_line_of_messages_has_the_counts_while_the_head_is_scrolled_away(
     browser: Browser, console: ConsoleThread
 ) -> None:
-    held(console, "heads", 1)
-    with logged_in(browser, console, "head-reader", viewport={"width": 1440, "height": 900}) as (page, _):
+    held(console, "head-counts", 1)
+    with logged_in(browser, console, "head-counter", viewport={"width": 1440, "height": 900}) as (page, _):
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
         counts = 'getComputedStyle(document.getElementById("status"), "::before").content'
