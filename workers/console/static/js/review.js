@@ -187,7 +187,7 @@ function begin(focus = true) {
   selectFirst();
   // An open request that was scrolled to the passage begins at its question: no control above stands half behind the line of
   // messages. On a closed one nothing is judged: it begins with who decided it.
-  // In a low window the question would then be out of sight: it comes first there, and a key leads to the claim.
+  // In a narrow low window the question would then be out of sight: it comes first there, and a key leads to the claim.
   if (focus && scrollY > 0) scrollTo(0, isOpen() ? (low.matches ? startOfQuestion() : Math.max(scrollY, startOfQuestion())) : 0);
 }
 

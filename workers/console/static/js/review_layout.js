@@ -32,8 +32,8 @@ function foldMore() {
 
 small.addEventListener("change", foldMore);
 
-/** A window without room for the passage beside the question: an open request begins at its question. */
-export const low = matchMedia("(max-height: 43.74rem)");
+/** A narrow low window, such as a magnified one: an open request begins at its question, which stays there on one line. */
+export const low = matchMedia("(max-width: 56rem) and (max-height: 43.74rem)");
 
 /** The question with what readers see. */
 const head = () => holder.querySelector(".request-head");
@@ -48,10 +48,11 @@ function fitBar() {
   question.tabIndex = question.scrollHeight > question.clientHeight ? 0 : -1; // a long one is scrolled by keys
 }
 
-/** Return how far the page is scrolled, in px, when the question reaches the place where it stays. */
+/** Return how far the page is scrolled, in px, when the question reaches the place where it stays; 0 where it stays nowhere. */
 export function startOfQuestion() {
-  const fixed = low.matches ? document.getElementById("question") : head();
-  return holder.querySelector(".review-item").getBoundingClientRect().top + scrollY - parseFloat(getComputedStyle(fixed).insetBlockStart);
+  const { position, insetBlockStart } = getComputedStyle(low.matches ? document.getElementById("question") : head());
+  if (position !== "sticky") return 0;
+  return holder.querySelector(".review-item").getBoundingClientRect().top + scrollY - parseFloat(insetBlockStart);
 }
 
 const barSize = new ResizeObserver(fitBar);
