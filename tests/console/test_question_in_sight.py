@@ -59,9 +59,9 @@ def test_the_line_of_messages_has_the_counts_while_the_head_is_scrolled_away(
         expect(page.locator("#question")).to_be_focused()
         counts = 'getComputedStyle(document.getElementById("status"), "::before").content'
         page.evaluate("scrollTo(0, 0)")
-        page.wait_for_function(f"!{counts}.includes('open')")
+        page.wait_for_function(f"() => !{counts}.includes('open')")
         page.evaluate("scrollTo(0, 10000)")
-        page.wait_for_function(f"{counts}.includes('0 decided by you today · 1 open, 1 with a waiting reader')")
+        page.wait_for_function(f"() => {counts}.includes('0 decided by you today · 1 open, 1 with a waiting reader')")
         expect(page.locator("#status")).to_be_empty()
         question, status = page.locator("#question").bounding_box(), page.locator("#status").bounding_box()
         assert question is not None
