@@ -14,7 +14,7 @@ SAID = ("A man is playing a guitar on the stairs of the station.", "A man in a r
 NOT_SAID = (
     "A man is playing a piano on the stairs of the station.",
     "A woman is playing a guitar on the stairs of the station.",
-    "A man in a blue jacket is playing a guitar.",
+    "A man in a red jacket is playing a flute.",
 )
 
 SWAPPED = (

@@ -35,6 +35,8 @@ OVERLOOKED = read_cases(CASES_FILE.with_name("overlooked_cases.jsonl"))
 """Answers against another sentence of their source, and right ones that were flagged: calculations, follow-ups, forms."""
 EVERYDAY = read_cases(CASES_FILE.with_name("everyday_cases.jsonl"))
 """Ordinary questions on rules, products, hours, contracts, lives and software; answers in other words than the sources."""
+FIRST_TRIES = read_cases(CASES_FILE.with_name("first_tries.jsonl"))
+"""What somebody tries first: a question on one or two sentences, with a plain answer and a plainly wrong one."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,
@@ -46,6 +48,7 @@ EVERYTHING = (
     *PLAIN_TOOLS,
     *NATURAL,
     *CONTRARY,
+    *FIRST_TRIES,
     *REFUSALS,
     *OVERLOOKED,
     *EVERYDAY,
@@ -109,6 +112,11 @@ def test_about_half_of_the_further_cases_are_held_out(cases: list[AnswerCase]) -
 def test_everyday_cases_are_60_pairs_and_one_half_is_held_out() -> None:
     halves = Counter((case.heldout, case.is_right) for case in EVERYDAY)
     assert set(halves.values()) == {30} and len(halves) == 4
+
+
+def test_first_tries_are_78_pairs_of_which_20_are_held_out() -> None:
+    halves = Counter((case.heldout, case.is_right) for case in FIRST_TRIES)
+    assert halves == {(False, True): 58, (False, False): 58, (True, True): 20, (True, False): 20}
 
 
 def test_the_plain_cases_have_six_pairs_in_each_language_and_half_are_held_out() -> None:

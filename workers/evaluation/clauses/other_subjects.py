@@ -220,7 +220,9 @@ def is_of_other_act(own: Clause, matches: Sequence[Match]) -> bool:
             each for each in matches if any(relation(value, other) is Relation.SAME for other in each.clause.phrases)
         ]
         # "Twelve weeks' notice is required" says nothing of another act.
-        if not holders or any(each.same_predicate or each.clause.predicate in _UNTOLD for each in holders):
+        # "Moved to Bergen" is read as "is in Bergen", too.
+        told = [each for each in holders if each.clause.predicate != "be"] or holders
+        if not told or any(each.same_predicate or each.clause.predicate in _UNTOLD for each in told):
             continue
         rest = [other for other in range(len(own.phrases)) if other != place and not own.phrases[other].is_pronoun]
         if any(

@@ -35,8 +35,11 @@ _JOINT = re.compile(
 )
 _NUMBERED = re.compile(r"\b(?P<ordinal>first|second|third|fourth|fifth|sixth|last)\b(?:\s+(?P<noun>[a-z]+))?", re.I)
 _ANY_LEFT = re.compile(
-    r"^(?:any|every)(?:thing|one|body)?\s(?:(?:amounts?|sums?)\s)?(?:above|over|beyond|more|higher)\b", re.IGNORECASE
+    r"^(?:(?:any|every)(?:thing|one|body)?\s(?:(?:amounts?|sums?)\s)?(?:above|over|beyond|more|higher)"
+    r"|(?:larger|bigger|greater|higher|longer|heavier|costlier)\s(?:[^\W\d_]+s|sum|amount))\b",
+    re.IGNORECASE,
 )
+"""The beginning of a sentence on what the limit of the sentence before leaves."""
 _ABOVE = re.compile(r"\b(?:above|over|more than|exceed\w*|beyond|greater than|larger than)\s", re.IGNORECASE)
 _UP_TO = re.compile(r"\b(?:up to|under|below|less than|no more than|at most|not exceed\w*)\s", re.IGNORECASE)
 _WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)

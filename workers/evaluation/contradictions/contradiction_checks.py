@@ -29,10 +29,15 @@ from workers.evaluation.contradictions.lexical_contradictions import denies_shar
 from workers.evaluation.contradictions.needless import are_both_needless
 from workers.evaluation.contradictions.roles import reordered, swapped
 from workers.evaluation.contradictions.values.claimed_limits import denies_other_figure
-from workers.evaluation.contradictions.values.comparisons import wrong_change, wrong_order, wrong_share
+from workers.evaluation.contradictions.values.comparisons import (
+    is_end_taken_for_change,
+    wrong_change,
+    wrong_order,
+    wrong_share,
+)
 from workers.evaluation.contradictions.values.dated_values import is_course_wrong
 from workers.evaluation.contradictions.values.row_mismatch import is_cell_named, own_row
-from workers.evaluation.contradictions.values.rule_limits import has_other_limit, keeps_limit
+from workers.evaluation.contradictions.values.rule_limits import has_other_limit, is_beyond_limit, keeps_limit
 from workers.evaluation.contradictions.values.time_sides import says_same_side
 from workers.evaluation.facts.calculation.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
 from workers.evaluation.facts.calculation.written_calculations import is_miscalculated
@@ -94,10 +99,13 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     others = [read_details(text) for text in other_evidence]
     found: list[Mismatch] = []
     wrong = wrong_change(claim, evidence) or wrong_share(claim) or is_course_wrong(claim, [evidence, *other_evidence])
+    wrong = wrong or any(is_end_taken_for_change(claim, text) for text in (evidence, *other_evidence))
     wrong = wrong or has_other_limit(claim, own, theirs, others) or is_miscalculated(claim)
     is_stated = bool(own.quantities) and is_cell_named(claim, [evidence, *other_evidence])
     if wrong or (
-        number_mismatch(own, theirs, others, is_derivable=not is_stated) and not keeps_limit(claim, own, theirs)
+        number_mismatch(own, theirs, others, is_derivable=not is_stated)
+        and not keeps_limit(claim, own, theirs)
+        and not is_beyond_limit(claim, own, theirs, [evidence, *other_evidence])
     ):
         found.append("number")
     if date_mismatch(own, theirs, others):

@@ -67,6 +67,8 @@ _LINKS = word_set(
     "it he she they them his her its their this that there which who es er sie il elle lo la ello esso"
     " then also and but or so because than as if when while the a an"
 )
+_STANDING_IN = word_set("it he she they one ones")
+"""Words that stand for what was named before: "the train to Basel and the one to Milan"."""
 _STEP = re.compile(r"^\W*\d{1,2}[.)]?\s+(?=[A-Z])")
 """The number of a step before its instruction."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -248,10 +250,16 @@ def _parts(
 
 def _both_told(one: Sequence[str], two: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the words of two parts; a small word counts opposite a word with a meaning ("sur" is French or Spanish)."""
+    if any(part and part[-1] in _STANDING_IN for part in (one, two)) and not all(map(_is_count_of, (one, two))):
+        return frozenset(), frozenset()
     mine, theirs = _told(one), _told(two)
     if not (mine or theirs) or len(one) != len(two) or _LINKS.intersection((*one, *two)):
         return mine, theirs
     return mine or frozenset(one), theirs or frozenset(two)
+
+
+def _is_count_of(part: Sequence[str]) -> bool:
+    return any(_is_count(word) for word in part if word not in _STANDING_IN)
 
 
 def _figures_apart(mine: frozenset[str], theirs: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:

@@ -34,6 +34,12 @@ _SHARED_SCALE = re.compile(
     re.IGNORECASE,
 )
 """A scale, and a currency or unit, that two numbers share: "from 10 to 15 million", "EUR 10 to 15 million"."""
+_SHARED_UNIT = PrefilteredPattern(
+    r"\b(?P<from>from|between) (?P<one>\d{1,6}(?:[.,]\d{1,3})?) (?P<to>to|and) (?P<two>\d{1,6}(?:[.,]\d{1,3})?)"
+    r"(?P<unit>\s?%|[ -][^\W\d_]{1,12}\b)",
+    re.IGNORECASE,
+)
+"""A unit that stands behind the second of two numbers and belongs to both: "from 95 to 62 minutes"."""
 _SCALE_OF = re.compile(
     rf"(?<=\d )({'|'.join(sorted(SCALES, key=len, reverse=True))}) (?:of |de |di |d['’])(?=[^\W\d_])", re.IGNORECASE
 )
@@ -42,6 +48,11 @@ _HOURS_AND_MINUTES = re.compile(
     rf"\b({NUMBER_NAME}|one|\d{{1,3}}) (hours?)(?:,| and)? ({NUMBER_NAME}(?:[ -](?:{NUMBER_NAME}|one))?|one|\d{{1,2}}) (minutes?)\b",
     re.IGNORECASE,
 )
+_TIME_UNIT = "(?:second|minute|hour|day|night|week|month|quarter|year)"
+_ONE_SPAN = PrefilteredPattern(
+    rf"\bone (?={_TIME_UNIT}(?:['’]s)?\s(?:before|in advance|notice|earlier|beforehand|ahead|prior)\b)", re.IGNORECASE
+)
+"""The word "one" as a figure: "one month before the end", not "one day she left"."""
 _DIGIT = re.compile(r"\d")
 _SPACED = re.compile(r"(?<!\d )(?<![\w.,])\d{1,3}(?: \d{3}){1,4}(?:,\d{1,2})?(?![\d.,]| \d)(?=\s?(?:[€$£]|[^\W\d_]))")
 """A number whose thousands are separated by spaces: "3 250 000 euros"."""
@@ -54,6 +65,7 @@ def read_quantities(text: str) -> list[Quantity]:
 
 def undated_quantities(text: str) -> list[Quantity]:
     """Read the numbers of a text from which ``read_periods`` and ``read_dates`` have removed periods and dates."""
+    text = _ONE_SPAN.sub("1 ", text)
     text = _NUMBER_AND_HALF.sub(lambda match: f"{cardinal(match[1]) + 0.5:g} ", text)
     if _HOUR_WORD.search(text):
         text = _HOURS_AND_MINUTES.sub(_in_digits, text)
@@ -65,6 +77,7 @@ def undated_quantities(text: str) -> list[Quantity]:
     text = _SPACED.sub(lambda match: match[0].replace(" ", "\u00a0"), text)
     text = _SCALE_OF.sub(r"\1 ", text)
     rest = _SHARED_SCALE.sub(_shared, _DECADE.sub(blank, text))
+    rest = _SHARED_UNIT.sub(_with_unit, rest)
     rest = _DOZEN.sub(lambda match: str(12 * int(match[1])), rest)
     found: list[Quantity] = []
     for reader in (read_ratios, read_ages, read_compounds, read_shares, read_halves):
@@ -79,6 +92,14 @@ def _in_digits(match: re.Match[str]) -> str:
         for each in (match[1], match[3])
     )
     return f"{hours:g} {match[2]} {minutes:g} {match[4]}"
+
+
+def _with_unit(match: re.Match[str]) -> str:
+    unit = match["unit"]
+    known = key_of(unit.strip(" -\u00a0"))
+    if known != "%" and known not in UNITS:
+        return match[0]
+    return f"{match['from']} {match['one']}{unit} {match['to']} {match['two']}{unit}"
 
 
 def _shared(match: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 
-from workers.evaluation.facts.calculation.time_spans import implied_dates, implied_quantities
+from workers.evaluation.facts.calculation.time_spans import implied_dates, implied_quantities, implied_years
 from workers.evaluation.facts.dates import Date, Period, months_of, read_dates, read_periods, read_weekdays
 from workers.evaluation.facts.forms.plain_forms import plain_forms
 from workers.evaluation.facts.numbers.quantity import Quantity
@@ -109,8 +109,8 @@ class Details:
 
     @cached_property
     def implied_dates(self) -> tuple[Date, ...]:
-        """Return the times of day that follow from a time and durations."""
-        return tuple(implied_dates(self.quantities, self.dates))
+        """Return the times of day and the years that follow from others and durations."""
+        return (*implied_dates(self.quantities, self.dates), *implied_years(self._text))
 
     @cached_property
     def is_total(self) -> bool:

@@ -359,6 +359,10 @@ def _measure(
     measures = measure_claim(
         claim.plain, best, index, top, calibration.words, claim.asked, claim.language, claim.worked
     )
+    if measures.unknown_figures and (own := _stated(claim)) != claim.plain:
+        # "No, it is not suitable for children under 12." does not state the ten years of its question.
+        stated = measure_claim(own, best, index, top, calibration.words, claim.asked, claim.language, claim.worked)
+        measures = measures if stated.unknown_figures else stated
     if measures.is_calculated and not wrong_change(claim.plain, texts[0]):
         mismatches = tuple(each for each in mismatches if each != "number")
     unseen = float(measures.values[FEATURES.index("unseen_share")])

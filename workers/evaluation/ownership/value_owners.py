@@ -21,6 +21,7 @@ from workers.evaluation.facts.sentence_pieces import AGGREGATES, Value, kind_of,
 from workers.evaluation.ownership.held_values import Clause, HeldSentence, read_clauses, read_sentences
 from workers.evaluation.ownership.record_owners import Record, from_another_record, is_record, read_records
 from workers.evaluation.text.wording import RECOMMENDATION
+from workers.evaluation.text.words import stem
 
 MAX_CLAUSES = 100
 """Maximum number of clauses with values of one kind that a claim is compared with."""
@@ -45,6 +46,10 @@ _STRICT = re.compile(r"\b(?:less|fewer|under|below)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _EVENTS = frozenset(("year", "date", "clock", "month", "weekday"))
 """Kinds of which one subject has several values, one for each thing that happens to it."""
+_KINDS_OF_DAYS = {
+    stem(day): stem("weekend" if day in ("saturday", "sunday") else "weekday")
+    for day in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+}
 
 
 class OwnedValues:
@@ -159,7 +164,8 @@ def _values_of(claim: str, topic: str) -> Iterator[tuple[Value, frozenset[str]]]
         for clause in read_clauses(sentences[-1], kind):
             for value in clause.values:
                 if words := clause.words | asked:
-                    yield value, words
+                    # "On Saturday" is a case of "at weekends".
+                    yield value, words.union(_KINDS_OF_DAYS[word] for word in words if word in _KINDS_OF_DAYS)
 
 
 def _misplaced(value: Value, words: frozenset[str], evidence: OwnedValues, side: int | None) -> bool:

@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 from schemas.grounding import Mismatch
 from workers.evaluation.relations.directions import is_direction_kept
 from workers.evaluation.relations.exclusive_traits import is_trait_right
+from workers.evaluation.relations.figures.asked_limits import is_limit_of_answer
 from workers.evaluation.relations.figures.bands import is_in_band
+from workers.evaluation.relations.figures.extremes_and_means import is_extreme_right
 from workers.evaluation.relations.figures.reference_units import is_reference_kept
 from workers.evaluation.relations.figures.restated_values import is_value_kept
 from workers.evaluation.relations.figures.stated_differences import is_order_stated
 from workers.evaluation.relations.figures.stated_maxima import is_maximum_kept
+from workers.evaluation.relations.figures.values_before import is_value_before_right
 from workers.evaluation.relations.figures.wholes import is_of_whole
+from workers.evaluation.relations.named_cases import is_named_case_right
 from workers.evaluation.relations.named_options import is_option_right
 from workers.evaluation.relations.named_persons import is_person_right
 from workers.evaluation.relations.other_groups import is_group_right
@@ -20,6 +24,7 @@ from workers.evaluation.relations.permissions.prohibitions import is_act_permitt
 from workers.evaluation.relations.permissions.waived_conditions import is_condition_kept
 from workers.evaluation.relations.times.ages import is_age_right
 from workers.evaluation.relations.times.changed_states import is_state_present
+from workers.evaluation.relations.times.counted_years import is_counted_year_right
 from workers.evaluation.relations.times.date_limits import is_side_kept
 from workers.evaluation.relations.times.ended_offers import is_offer_current
 from workers.evaluation.relations.times.numbered_periods import is_period_right
@@ -46,6 +51,11 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
 _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
     (lambda claim, _, sentences: is_maximum_kept(claim, sentences), "number"),
     (is_age_right, "number"),
+    (is_limit_of_answer, "subject"),
+    (is_counted_year_right, "date"),
+    (is_value_before_right, "number"),
+    (lambda claim, _, sentences: is_named_case_right(claim, sentences), "subject"),
+    (lambda claim, _, sentences: is_extreme_right(claim, sentences), "number"),
     (is_time_of_day_right, "date"),
     (is_trait_right, "antonym"),
     (is_option_right, "subject"),

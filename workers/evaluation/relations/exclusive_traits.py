@@ -32,7 +32,12 @@ _WEAK = frozenset(
     map(stem, word_set("turn turns go goes become becomes made make show shows cover covered covers build built"))
 )
 """Words beside a trait that do not tell whose it is."""
+_PAST = re.compile(r"\b(?:was|were|had|formerly|originally|until|used to|painted)\b", re.IGNORECASE)
+_PRESENT = re.compile(r"\b(?:is|are|has been|have been|since|now|today|currently)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:it|they)\b", re.IGNORECASE)
 _Trait = tuple[int, int]
+_Placed = tuple[_Trait, frozenset[str], bool]
+"""A trait, the content words near it, and whether the sentence tells of the past."""
 
 
 def is_trait_right(claim: str, question: str, sentences: Sequence[str]) -> bool | None:
@@ -44,24 +49,37 @@ def is_trait_right(claim: str, question: str, sentences: Sequence[str]) -> bool 
         sentences: the evidence.
     """
     own = _traits(claim)
-    pieces = [piece for sentence in sentences for piece in _traits(sentence)] if own else []
-    for (row, side), words in own:
+    pieces = list(_of_sources(sentences)) if own else []
+    is_now = not _PAST.search(claim)
+    for (row, side), words, _ in own:
         told = words - _WEAK or content_words(question) - _STEMS - _WEAK
-        about = [(trait, len(told & theirs)) for (trait, theirs) in pieces if trait[0] == row and told & theirs]
+        about = [(trait, is_past) for trait, theirs, is_past in pieces if trait[0] == row and told & theirs]
+        # "It has been blue since" says how it is, "it was painted green" how it was.
+        about = [each for each in about if not each[1]] or about if is_now else about
         if about and not any(trait == (row, side) for trait, _ in about):
             return False
     return None
 
 
+def _of_sources(sentences: Sequence[str]) -> Iterator[_Placed]:
+    """Yield the traits of all sentences; "it" has the words of the thing before."""
+    before = frozenset[str]()
+    for sentence in sentences:
+        for trait, words, is_past in _traits(sentence):
+            yield trait, words | before if _PRONOUN.search(sentence) else words, is_past
+        before = content_words(sentence[:MAX_TEXT]) - _STEMS
+
+
 @kept_for_sentences
-def _traits(text: str) -> tuple[tuple[_Trait, frozenset[str]], ...]:
+def _traits(text: str) -> tuple[_Placed, ...]:
     return tuple(_read(text[:MAX_TEXT]))
 
 
-def _read(text: str) -> Iterator[tuple[_Trait, frozenset[str]]]:
-    """Yield the trait of each piece that has one, with the content words near it."""
+def _read(text: str) -> Iterator[_Placed]:
+    """Yield the trait of each piece that has one."""
+    is_past = bool(_PAST.search(text)) and not _PRESENT.search(text)
     for piece in _PIECE.split(text) if _KNOWN.search(text) else ():
         found = list(_KNOWN.finditer(piece))
         if len({_TRAITS[match[0]] for match in found}) == 1:
             before, after = piece[: found[0].start()].split(), piece[found[0].end() :].split()
-            yield _TRAITS[found[0][0]], content_words(" ".join((*before[-NEAR:], *after[:NEAR]))) - _STEMS
+            yield _TRAITS[found[0][0]], content_words(" ".join((*before[-NEAR:], *after[:NEAR]))) - _STEMS, is_past

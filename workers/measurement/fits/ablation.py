@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from workers.evaluation.grounding import claim_features, grounding_evaluator, support
+from workers.evaluation.grounding import claim_features, prepared_grounding, support
 from workers.evaluation.grounding.calibration import GroundingCalibration
 from workers.evaluation.grounding.claim_features import FEATURES
 from workers.evaluation.grounding.grounding_evaluator import risk_by_rules
@@ -78,7 +78,7 @@ PARTS: Mapping[str, AblationPart] = {
         "fields of JSON records",
         ("record_denied", "record_unknown"),
         {"denied": False},
-        timed=((claim_features, "check_record"), (grounding_evaluator, "read_record")),
+        timed=((claim_features, "check_record"), (prepared_grounding, "read_record")),
     ),
     "contradictions": AblationPart(
         "mismatches that contradict; they stay as mismatches", found={"contradicts": False, "denied": False}

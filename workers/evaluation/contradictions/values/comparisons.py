@@ -14,6 +14,7 @@ from workers.evaluation.facts.dates import read_dates
 from workers.evaluation.facts.quantities import Quantity, read_quantities
 from workers.evaluation.facts.series import Code, find_codes
 from workers.evaluation.facts.units import SCALES
+from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import content_words
 
 CHANGE_TOLERANCE = 0.02
@@ -56,6 +57,14 @@ _SHARE_OF = re.compile(
     re.IGNORECASE,
 )
 """A share with its percentage; what stands between has no other share, of which the percentage would be."""
+_CHANGED_BY = PrefilteredPattern(
+    r"\b(?:fell|fallen|falls?|dropp?(?:ed|s)?|declined?|decreased?|reduced|cut|shorten(?:ed|s)?|rose|risen|rises?|grew|grown|grows?|increased?|gained|climbed|went (?:up|down)|lowered|raised)\b"
+    r"(?:\s[\w-]+){0,3}?\sby (?:about |around |some |exactly )?(?P<figure>[$€£]?\d[\d.,]*(?:\s?%|[ -][^\W\d_]+){0,2})",
+    re.IGNORECASE,
+)
+_FROM_TO_FIGURES = re.compile(
+    r"\bfrom [$€£]?\d[\d.,]*(?:\s?%|[ -][^\W\d_]+){0,2}? to [$€£]?\d[\d.,]*(?:\s?%|[ -][^\W\d_]+){0,2}", re.IGNORECASE
+)
 _BY = re.compile(r"\bby\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 
@@ -130,6 +139,19 @@ def wrong_change(claim: str, evidence: str) -> bool:
     return bool(told) and not any(
         _near(number.values[0], change, number.step) for number, change in zip(told, changes, strict=True)
     )
+
+
+def is_end_taken_for_change(claim: str, evidence: str) -> bool:
+    """Return true if a claim tells a change by the value at one of its ends: "fell by 62" over "from 95 to 62"."""
+    told, span = _CHANGED_BY.search(claim), _FROM_TO_FIGURES.search(evidence)
+    if not told or not span or _FROM_TO_FIGURES.search(claim):
+        return False
+    change = read_quantities(told["figure"])
+    ends = read_quantities(span[0])
+    if len(change) != 1 or len(ends) != 2 or {each.dimension for each in ends} != {change[0].dimension}:
+        return False
+    (amount,), (first, last) = change[0].values[:1], (each.values[0] for each in ends)
+    return amount in (first, last) and not _near(amount, abs(last - first), change[0].step)
 
 
 def wrong_share(claim: str) -> bool:

@@ -5,17 +5,25 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.facts.calculation.arithmetic import same_dimension, same_quantity, satisfies
 from workers.evaluation.facts.quantities import Quantity
 from workers.evaluation.facts.text_details import Details
+from workers.evaluation.text.words import content_words
 
 _RULE = re.compile(
     r"\b(?:may|can|could|must|should|shall|ha(?:s|ve) to|allowed|permitted|up to|limit\w*|maximum|minimum|requires?|required)\b",
     re.IGNORECASE,
 )
 _PERMISSION = re.compile(r"\b(?:may|can|could|allowed|permitted|accepted|possible)\b", re.IGNORECASE)
+_PIECE = re.compile(r"[;,.]\s")
+_BEYOND = re.compile(
+    r"\b(?:larger|bigger|greater|higher|more than (?:that|this)|above|over|beyond|exceed\w*|heavier|older|longer|smaller|lower|less than (?:that|this)|below|under|otherwise|others?|anything else|remaining|rest)\b(?!\s(?:than\s)?[€$£]?\d)",
+    re.IGNORECASE,
+)
+"""Words by which a text goes on with what a limit leaves."""
 
 
 def has_other_limit(claim: str, own: Details, theirs: Details, others: Sequence[Details] = ()) -> bool:
@@ -35,6 +43,25 @@ def keeps_limit(claim: str, own: Details, theirs: Details) -> bool:
     if not own.quantities or not _PERMISSION.search(claim) or DENIED.search(claim):
         return False
     return all(_is_within(number, theirs) for number in own.quantities)
+
+
+def is_beyond_limit(claim: str, own: Details, theirs: Details, texts: Sequence[str]) -> bool:
+    """Return true if a claim's bounds are the other sides of limits, and what it says stands with what goes beyond them.
+
+    "The landlord pays above 100 euros" is right over "The tenant pays up to 100 euros. Larger repairs are paid by the
+    landlord."
+    """
+    bounds = [number for number in own.quantities if number.bound]
+    if not bounds or not all(any(_are_two_sides(number, other) for other in theirs.quantities) for number in bounds):
+        return False
+    pieces = [piece for text in texts for piece in _PIECE.split(text)]
+    within = frozenset().union(*(content_words(piece) for piece in pieces if not _BEYOND.search(piece)))
+    words = content_words(claim) - within
+    return any(words & content_words(piece) for piece in pieces if _BEYOND.search(piece))
+
+
+def _are_two_sides(one: Quantity, two: Quantity) -> bool:
+    return one.bound == -two.bound and same_quantity(replace(one, bound=0), replace(two, bound=0))
 
 
 def _is_within(number: Quantity, theirs: Details) -> bool:

@@ -210,6 +210,9 @@ def _equals(figure: Quantity, value: float) -> bool:
 
 
 def _results(operands: Sequence[Operand], figure: Quantity, asked: _Asked) -> Iterator[float]:
+    if figure.dimension == "points":
+        shares = [each.quantity.values[0] for each in operands if each.quantity.dimension == "percent"]
+        yield from (abs(one - two) for one, two in combinations(shares[:MAX_PAIRED], 2))
     if figure.dimension == "percent":
         yield from _percentages(operands, asked.direction, is_share=bool(_SHARE.search(asked.text)))
         return
@@ -305,7 +308,8 @@ def _scaled(operands: Sequence[Operand], amounts: Sequence[Amount], figure: Quan
     for found in results:
         yield from found
     several = [found for found in results if found]
-    singles = [list(islice(_for_count(one, operands, amounts), MAX_MATCHES)) for one in asked.units]
+    units = [one for one in asked.units if one.dimension != figure.dimension]
+    singles = [list(islice(_for_count(one, operands, amounts), MAX_MATCHES)) for one in units]
     for found in singles:
         yield from found
     for group in (several, [*several, *(found for found in singles if found)]):

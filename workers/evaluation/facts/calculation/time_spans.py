@@ -6,8 +6,10 @@ from datetime import date as date_of
 from itertools import combinations
 
 from workers.evaluation.facts.dates import Date
+from workers.evaluation.facts.numbers.number_words import NUMBER_NAME, cardinal
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.text.prefilter import PrefilteredPattern
+from workers.evaluation.text.words import key_of
 
 MAX_SPANNED = 4
 """Most years, and most times of day, between which durations are derived."""
@@ -17,6 +19,13 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 _RACE_TIME = PrefilteredPattern(r"(?<![\d:])(\d{1,2}):([0-5]\d):([0-5]\d)(?![\d:])")
+_YEARS_APART = PrefilteredPattern(
+    rf"\b(?:(?P<number>an?|one|{NUMBER_NAME}|\d{{1,2}}) years? (?P<side>later|afterwards|earlier|before that|after that)"
+    r"|the (?P<side_>following|next|previous|preceding) year)\b(?! than\b)",
+    re.IGNORECASE,
+)
+_BEFORE = frozenset(("earlier", "before that", "previous", "preceding"))
+_YEAR = re.compile(r"(?<![\w.,])(?:1\d{3}|20\d\d)(?![\w%]|[.,]\d)")
 _BORN = re.compile(r"\bborn\b", re.IGNORECASE)
 _DIED = re.compile(r"\b(?:died|death|passed away)\b", re.IGNORECASE)
 
@@ -73,6 +82,18 @@ def spans_between(dates: Sequence[Date]) -> list[Quantity]:
         for one, two in combinations(clock, 2):
             seconds = 60.0 * (two - one)
             found.append(Quantity((seconds,), "time", True, False, 30.0, 0, seconds, written=""))
+    return found
+
+
+def implied_years(text: str) -> list[Date]:
+    """Derive the years that a text counts from the last year before: "took over in 2014 and moved two years later"."""
+    found = []
+    for match in _YEARS_APART.finditer(text):
+        known = _YEAR.findall(text[: match.start()])
+        if known:
+            count = 1.0 if match["number"] is None else cardinal(match["number"])
+            is_before = key_of(match["side"] or match["side_"]) in _BEFORE
+            found.append(Date(year=int(known[-1]) + int(-count if is_before else count)))
     return found
 
 

@@ -9,7 +9,8 @@ _RANGE = re.compile(
     rf"(?<![\w.,-])(?:(?P<between>between) )?[$€£]?(?P<low>{_END})(?:\s?[–-]\s?|\s(?:to|or|bis|à|(?P<and>and))\s)[$€£]?(?P<high>{_END})(?![\w:])",
     re.IGNORECASE,
 )
-_CHANGE = re.compile(r"\b(?:from|von|de)\s[$€£]?$", re.IGNORECASE)
+_CHANGE = re.compile(r"\b(?:from|by|von|um|de)\s[$€£]?(?:\d[\d.,]*\s)?$", re.IGNORECASE)
+"""What stands before a change: "from 3 to 5", "by 1 million to 5 million"."""
 _DASHED = re.compile(r"(?<![\w.,:/–-])(\d{1,4}(?:\.\d{1,2})?)\s?[–-]\s?(\d{1,4}(?:\.\d{1,2})?)(?![\w:/–]|-\d|[.,]\d)")
 
 
@@ -19,7 +20,7 @@ def range_ends(text: str) -> frozenset[float]:
         float(written.replace(",", ".")) if written[0].isdigit() else cardinal(written)
         for match in _RANGE.finditer(text)
         if bool(match["and"]) == bool(match["between"])
-        and not _CHANGE.search(text[max(0, match.start() - 6) : match.start()])
+        and not _CHANGE.search(text[max(0, match.start() - 16) : match.start()])
         for written in (match["low"], match["high"])
     )
 

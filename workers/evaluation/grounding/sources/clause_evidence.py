@@ -123,11 +123,12 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         units: the evidence.
         is_covered: whether the evidence has most words of the claim; else only a short answer is compared.
     """
-    if is_of_other_case(claim.plain, [unit.text for unit in units]):
+    texts = [unit.text for unit in units]
+    if is_of_other_case(claim.plain, texts):
         return ClauseFindings(("subject",))
     if _is_refused(claim, units):
         return ClauseFindings(("negation",))
-    row = is_row_right(claim.reply or claim.plain, [unit.text for unit in units])
+    row = is_row_right(claim.reply or claim.plain, texts)
     if row is not None:
         return (
             ClauseFindings(is_confirmed=True, is_whole=True) if row else ClauseFindings(("number",), is_decisive=True)
@@ -171,7 +172,7 @@ def _is_dated_reply(claim: ExtractedClaim) -> bool:
 def _is_refused(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool:
     """Return true if the evidence refuses what an English claim permits, also in a sentence without its words."""
     reply = claim.reply or claim.plain
-    if claim.language != "en" or not units:
+    if claim.language != "en" or all(unit.of_record for unit in units):
         return False
     sentences = list(_passages(units, range(len(units))))
     says = consents(claim.asked, reply) if claim.asked else None
@@ -350,7 +351,9 @@ def _read_parallels(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> Par
         if (rest := stated_by(claim.asked, text)) is None:
             return ""
         text, topic = rest or claim.asked, claim.asked
-    words, asked = stems_of(text), stems_of(topic)
+    asked = stems_of(topic)
+    # "It leaves from platform 9." to "Where does the Milan train leave?" states the platform alone.
+    words = tuple(word for word in stems_of(text) if word not in asked) or stems_of(text)
     if not words or len(words) + len(asked) > MAX_LETTERS:
         return ""
     sources: dict[int, list[str]] = {}

@@ -15,7 +15,7 @@ MAX_TEXT = 400
 
 _TIE = PrefilteredPattern(
     r"(?P<noun>[^\W\d_][\w-]{2,40})\s(?:of|von|in\sHöhe\svon|de|d['’]|di|van|do|w\swysokości|is|are|was|were|amounts?\sto|totals?|costs?|beträgt|betragen|betrug|ist|liegt\sbei|kostet"
-    r"|est\sde|s['’]élève\sà|s['’]élèvent\sà|es\sde|asciende\sa|cuesta|è\sdi|ammonta\sa|costa|é\sde|bedraagt|is|wynosi|составляет)\s(?:about\s|only\s|rund\s|etwa\s|nur\s)?(?P<figure>[€$£]?\d[\d.,]*(?:\s?[^\W\d_]+|\s?[€$£%])?)",
+    r"|est\sde|s['’]élève\sà|s['’]élèvent\sà|es\sde|asciende\sa|cuesta|è\sdi|ammonta\sa|costa|é\sde|bedraagt|is|wynosi|составляет)\s(?:about\s|only\s|rund\s|etwa\s|nur\s)?(?P<figure>[€$£]?\d[\d.,]*(?:\s?[^\W\d_]+|\s?[€$£%])?)(?![^\W_]|\s(?:long|wide|deep|high|tall|thick|broad|across|away|lang|breit|tief|hoch|dick|entfernt)\b)",
     re.IGNORECASE,
 )
 _COMPARES = re.compile(
