@@ -35,11 +35,12 @@ _SHARED_SCALE = re.compile(
 )
 """A scale, and a currency or unit, that two numbers share: "from 10 to 15 million", "EUR 10 to 15 million"."""
 _SHARED_UNIT = PrefilteredPattern(
-    r"\b(?P<from>from|between) (?P<one>\d{1,6}(?:[.,]\d{1,3})?) (?P<to>to|and) (?P<two>\d{1,6}(?:[.,]\d{1,3})?)"
+    r"(?P<change>\b(?:cut|reduced?|fell|falls?|fallen|dropp?(?:ed|s)?|declined?|decreased?|shorten(?:ed|s)?|rose|rises?|risen|grew|grows?|grown|increased?"
+    r"|climbed|went|improved?|lowered|raised)\b[^.;\d]{0,60}? from) (?P<one>\d{1,6}(?:[.,]\d{1,3})?) to (?P<two>\d{1,6}(?:[.,]\d{1,3})?)"
     r"(?P<unit>\s?%|[ -][^\W\d_]{1,12}\b)",
     re.IGNORECASE,
 )
-"""A unit that stands behind the second of two numbers and belongs to both: "from 95 to 62 minutes"."""
+"""A unit that stands behind the end of a change and belongs to its beginning, too: "cut it from 95 to 62 minutes"."""
 _SCALE_OF = re.compile(
     rf"(?<=\d )({'|'.join(sorted(SCALES, key=len, reverse=True))}) (?:of |de |di |d['’])(?=[^\W\d_])", re.IGNORECASE
 )
@@ -99,7 +100,7 @@ def _with_unit(match: re.Match[str]) -> str:
     known = key_of(unit.strip(" -\u00a0"))
     if known != "%" and known not in UNITS:
         return match[0]
-    return f"{match['from']} {match['one']}{unit} {match['to']} {match['two']}{unit}"
+    return f"{match['change']} {match['one']}{unit} to {match['two']}{unit}"
 
 
 def _shared(match: re.Match[str]) -> str:

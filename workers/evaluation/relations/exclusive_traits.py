@@ -34,7 +34,7 @@ _WEAK = frozenset(
 """Words beside a trait that do not tell whose it is."""
 _PAST = re.compile(r"\b(?:was|were|had|formerly|originally|until|used to|painted)\b", re.IGNORECASE)
 _PRESENT = re.compile(r"\b(?:is|are|has been|have been|since|now|today|currently)\b", re.IGNORECASE)
-_PRONOUN = re.compile(r"\b(?:it|they)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:it|they)\s(?:is|are|was|were|has|have|had|turn\w*|bec[ao]me\w*)\b", re.IGNORECASE)
 _Trait = tuple[int, int]
 _Placed = tuple[_Trait, frozenset[str], bool]
 """A trait, the content words near it, and whether the sentence tells of the past."""

@@ -147,7 +147,7 @@ def is_end_taken_for_change(claim: str, evidence: str) -> bool:
     if not told or not span or _FROM_TO_FIGURES.search(claim):
         return False
     change = read_quantities(told["figure"])
-    ends = read_quantities(span[0])
+    ends = read_quantities(f"fell {span[0]}")  # the unit belongs to both ends of a change
     if len(change) != 1 or len(ends) != 2 or {each.dimension for each in ends} != {change[0].dimension}:
         return False
     (amount,), (first, last) = change[0].values[:1], (each.values[0] for each in ends)
