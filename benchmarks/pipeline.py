@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 from aiokafka import AIOKafkaProducer
 from rich.progress import Progress
 
@@ -276,8 +277,12 @@ class Bench:
                 await producer.send(topic, value=value, key=key)
         self._sent += len(named)
         await self._until_stored(f"at {share:.0%}")
-        written = {_id(record): record.timestamp / 1e3 for record in await self._deployment.read(ANSWERS_ENRICHED)}
-        came = {_id(record): record.timestamp / 1e3 for record in await self._deployment.read(ANSWERS_GENERATED)}
+        written = {
+            answer_id_of(record): record.timestamp / 1e3 for record in await self._deployment.read(ANSWERS_ENRICHED)
+        }
+        came = {
+            answer_id_of(record): record.timestamp / 1e3 for record in await self._deployment.read(ANSWERS_GENERATED)
+        }
         taken = [written[each.answer_id] - came[each.answer_id] for each in named]
         p50, p95, p99 = np.percentile(taken, [50, 95, 99]).tolist()
         return {"share": share, "answers": len(named), "p50": p50, "p95": p95, "p99": p99}
@@ -336,8 +341,9 @@ def _cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def _id(record: Any) -> str:
-    return bytes(record.key).decode()
+def answer_id_of(record: Any) -> str:
+    """Return the identifier of the answer of a record; keys name the tenant, too."""
+    return str(orjson.loads(record.value)["answer_id"])
 
 
 def _print(document: Mapping[str, Any]) -> None:

@@ -2,13 +2,17 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from benchmarks.growth import SENTENCES, Size, exponent, made, measure_growth
+from benchmarks.pipeline import answer_id_of
 from benchmarks.plot import draw, panels, ratios
+from schemas.export import example
+from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, Topic
 from workers.evaluation.grounding.grounding_evaluator import checked_claims
 from workers.evaluation.grounding.prepared_grounding import prepare_grounding
 
@@ -17,6 +21,15 @@ ROOT = Path("/repository")
 STEP, EVENT = "/repository/workers/evaluation/claims/claim_extraction.py", "/repository/schemas/answers.py"
 PYDANTIC = "/repository/.venv/lib/python3.11/site-packages/pydantic/main.py"
 TYPING = "/repository/.venv/lib/python3.11/site-packages/typing_extensions.py"
+
+# ---------------------------------------------------------------- pipeline
+
+
+@pytest.mark.parametrize("topic", [ANSWERS_GENERATED, ANSWERS_ENRICHED])
+def test_an_answer_is_found_by_its_identifier_whatever_the_key_of_its_record(topic: Topic) -> None:
+    value = topic.model.model_validate(example(topic.model)).to_bytes()
+    assert answer_id_of(SimpleNamespace(key=b'["a","b"]', value=value)) == example(topic.model)["answer_id"]
+
 
 # ---------------------------------------------------------------- growth
 
