@@ -1,14 +1,17 @@
 """The end of the queue says what is still open, and why it is not offered."""
 
+import re
+
 from playwright.sync_api import Browser, expect
 
+from schemas.answers import ModelReference
 from schemas.identifiers import fact_id
 from schemas.review import ReviewEvent
 from schemas.topics import REVIEW_EVENTS
 from tests.harness.browser import escalate, logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values
-from tests.harness.held_answers import held
+from tests.harness.held_answers import held, risky
 from tests.harness.reviews import store_decision
 from workers.decision.release_events import review_request
 from workers.stores.clickhouse.rows.review_rows import review_event_row
@@ -64,6 +67,46 @@ def test_the_end_of_the_queue_names_what_is_skipped_escalated_assigned_and_open_
         empty.get_by_role("link", name="List of the decided requests").click()
         expect(page.locator("[data-row]")).to_have_count(1)
         assert seen.complaints == []
+
+
+def test_left_requests_with_the_same_question_are_told_apart(console: ConsoleThread) -> None:
+    answers = [
+        risky(number, "same-questions").model_copy(
+            update={"query": "How much?", "model": ModelReference(id=f"cedar-{number}"), "answer": text}
+        )
+        for number, text in enumerate(
+            (
+                "It needs **16 GiB** of memory [1].",
+                "It needs 32 GiB of memory [1]. " + "It restarts by itself after a crash [1]. " * 9,
+                "It needs <i>64 GiB</i> of memory [1].",
+                "",
+            )
+        )
+    ]
+    stored = console.store(answers)
+    client = console.client("repeater")
+    for number, (answer, step) in enumerate(zip(stored, ("skip", "skip", "escalate", "skip"), strict=True)):
+        review = fact_id(answer.tenant, answer.answer_id, "review")
+        body = {"reason": "others know it"} if step == "escalate" else None
+        assert client.post(f"/api/reviews/{review}/{step}", json=body).is_success, number
+    shown = client.post("/review/remaining", json={}).raise_for_status().text
+    lines = {
+        kind: tuple(
+            re.findall(rf'aria-describedby="({kind}-\d)">How much\?</a><br><small id="\1">(.*?)</small>', shown)
+        )
+        for kind in ("skipped", "escalated")
+    }
+    notes = {kind: {re.sub("<.*?>", "", note) for _, note in found} for kind, found in lines.items()}
+    at = [f"answered {answer.answer.completed_at:%Y-%m-%d %H:%M:%S} UTC" for answer in stored]
+    long = "It needs 32 GiB of memory [1]. It restarts by itself after a crash [1]. It restarts by itself after a crash [1]. It …"
+    assert notes == {
+        "skipped": {
+            f"It needs 16 GiB of memory [1]. · cedar-0 · {at[0]}",
+            f"{long} · cedar-1 · {at[1]}",
+            f"An empty answer · cedar-3 · {at[3]}",
+        },
+        "escalated": {f"It needs &lt;i&gt;64 GiB&lt;/i&gt; of memory [1]. · cedar-2 · {at[2]}"},
+    }
 
 
 def test_persons_are_found_in_any_case_and_with_blanks_around(console: ConsoleThread) -> None:

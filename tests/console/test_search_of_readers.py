@@ -129,7 +129,7 @@ def test_a_list_has_the_text_that_readers_see(console: ConsoleThread, answers: d
         **{name: answers[name].answer.answer for name in ("approved", "shown", "right")},
     }
     page = console.client().get("/search", params={"tenant": TENANT, "q": "gibibytes"}, headers=PAGE).text
-    assert CORRECTION in page
+    assert CORRECTION.replace("gibibytes", '<mark class="found">gibibytes</mark>') in page
     assert "The model wrote" in page
 
 

@@ -36,6 +36,8 @@ CANDIDATES = 50
 """Most requests that are tried for a reviewer at once; other reviewers may hold some of them."""
 RESUMED = timedelta(seconds=1)
 """Time to a deadline that passed before its request came back: the policy acts as of it, after the event."""
+BEGINNING = 500
+"""Maximum number of code points of the beginning of an answer, with its Markdown."""
 SKIPPED = timedelta(hours=1)
 """Time for which a reviewer who skips a request does not get it again."""
 
@@ -155,6 +157,10 @@ class ReviewSteps(ReviewQueue):
             others=max(0, total - len(places)),
             outside=max(0, all_open - total),
         )
+
+    async def beginnings(self, places: Sequence[QueueRow]) -> dict[tuple[str, str], str]:
+        """Return the beginnings of the answers of some requests, by the key of their places."""
+        return await self._store.beginnings([place.key for place in places], BEGINNING)
 
     def _is_turn_of_second_review(self, who: Reviewer) -> bool:
         """Return ``True`` in the share of a reviewer's requests that keeps up with the targets."""

@@ -36,6 +36,7 @@ from workers.settings.sections.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.audit_queries import AuditFilter
 from workers.stores.queries.reviews.review_team_queries import AcceptanceBy, Interval
+from workers.stores.queries.searched_texts import words_of_search
 
 router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
@@ -113,7 +114,8 @@ async def search(
         )
         if value
     }
-    return page("search.html", request, principal, given=given, found=found, links=links)
+    words = words_of_search(wanted.q) if wanted.q else []
+    return page("search.html", request, principal, given=given, found=found, links=links, words=words)
 
 
 @router.get("/answers/{answer_id:path}")
@@ -191,6 +193,9 @@ async def _source(resources: Shared, principal: Principal, citation_id: str, ten
         "citation": found,
         "cited": cited,
         "claims": claims,
+        "unsupported": [claim for claim in detail.claims if cited and cited.number in claim.cited_unsupported]
+        if detail
+        else [],
         "runs": runs,
         "is_primary": is_primary,
     }

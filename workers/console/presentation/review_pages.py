@@ -19,7 +19,7 @@ from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.minima import gate_range, minima_of
 from workers.console.presentation.outcome import deadline_words, escalation_words
 from workers.console.presentation.page_basics import Reviewing, page
-from workers.console.presentation.plain_markdown import claim_words
+from workers.console.presentation.plain_markdown import claim_words, plain_text
 from workers.console.presentation.rendering import answer_runs, passage_runs, passages
 from workers.console.presentation.verdicts import VERDICTS
 from workers.console.presentation.views import ClaimView
@@ -31,6 +31,7 @@ from workers.review.review_service import ReviewService
 from workers.review.team_actions import TeamActions
 from workers.settings.sections.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
+from workers.stores.queries.answer_queries import cut_at_word
 from workers.stores.queries.audit_queries import LOADED_AHEAD
 
 router = APIRouter(include_in_schema=False, route_class=StrictRoute)
@@ -39,6 +40,8 @@ PAGE_SIZE = 50
 FIGURES_DAYS = 7
 MOST_LEFT = 10
 """Maximum number of requests that are named among those that are left."""
+MAX_BEGIN = 120
+"""Maximum number of code points of the answers that stand with them: questions may be the same."""
 MOST_TRAIL = 20
 """Maximum number of earlier pages of the list that an address remembers."""
 
@@ -180,10 +183,12 @@ async def review_remaining(
     left = await service.remaining(filters, Reviewer(principal.name, principal.tenants))
     named = [*left.skipped[:MOST_LEFT], *left.escalated[:MOST_LEFT]]
     resources.accesses.note_page(principal, "queue", [(place.tenant, place.answer_id) for place in named])
+    texts = await service.beginnings(named)
+    begins = {key: cut_at_word(plain_text(text), MAX_BEGIN) for key, text in texts.items()}
     open_ones = filters.model_copy(update={"state": "open"})
     return page(
         "remaining.html", request, principal, left=left, filters=filters, address=address_of(open_ones),
-        decided_address=address_of(filters), MOST=MOST_LEFT,
+        decided_address=address_of(filters), MOST=MOST_LEFT, begins=begins,
     )  # fmt: skip
 
 

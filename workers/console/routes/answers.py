@@ -73,7 +73,7 @@ class SearchQuery(BaseModel):
     q: str = Field(
         default="",
         max_length=500,
-        description="Words that the question, the answer or its correction hold, all of them; a phrase in quotation marks; or an answer_id.",
+        description="Words that the question, the answer or its correction hold, all of them, without regard to case and accents; a phrase in quotation marks; or an answer_id.",
     )
     tenant: Identifier | None = None
     model: Label = ""

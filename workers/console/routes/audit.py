@@ -97,7 +97,7 @@ class AuditQuery(BaseModel):
     q: str = Field(
         default="",
         max_length=500,
-        description="Words that the question, the answer or its correction hold, all of them; a phrase in quotation marks; or a part of an answer_id.",
+        description="Words that the question, the answer or its correction hold, all of them, without regard to case and accents; a phrase in quotation marks; or a part of an answer_id.",
     )
     person: str = Field(default="", max_length=200, description="Only what this person decided or saw; in any case.")
     state: str = Field(

@@ -80,6 +80,7 @@ class SourceFigures(BaseModel):
     citations: int
     answers: int
     unsupported: int = Field(description="Number of claims that cite the source without support.")
+    citation_id: str = Field(description="The latest citation of the source by such a claim.")
 
 
 class RaisedAlert(BaseModel):

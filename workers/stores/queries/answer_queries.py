@@ -1,7 +1,6 @@
 """Read answers from ClickHouse for people: one answer with all its parts, and lists of answers."""
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -13,6 +12,7 @@ from workers.stores.queries.claim_queries import CLAIMS, NOT_MOVED, OF_ANSWER
 from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 from workers.stores.queries.reviews.corrected_texts import CORRECTIONS, corrected_answers
 from workers.stores.queries.reviews.judged_claims import WITH_VERDICT
+from workers.stores.queries.searched_texts import folded_sql, holds_words, without_accents, words_of_search
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationRow, ScoreRow
 from workers.stores.tables.feedback_tables import RewardRow
 from workers.stores.tables.table_row import select_rows
@@ -85,16 +85,17 @@ _MATCHING = (
 FROM {database}.answers FINAL
 WHERE run = {{run:String}}
   AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
-  AND ({{text:String}} = '' OR answer_id = {{text:String}} OR arrayAll(place -> place > 0,
-       multiSearchAllPositionsCaseInsensitiveUTF8(concat(query, '\\n', answer), {{words:Array(String)}}))
-       OR (tenant, answer_id) IN """
+  AND ({{text:String}} = '' OR answer_id = {{text:String}} OR """
+    + holds_words("query", "answer")
+    + """ OR (tenant, answer_id) IN """
     + corrected_answers("text")
     + f""")
-  AND {WITH_VERDICT}"""
+  AND {WITH_VERDICT}
+  AND ({{{{model_part:String}}}} = '' OR positionCaseInsensitiveUTF8({folded_sql("model_id")}, {{{{model_part:String}}}}) > 0)
+  AND ({{{{tenant_part:String}}}} = '' OR positionCaseInsensitiveUTF8({folded_sql("tenant")}, {{{{tenant_part:String}}}}) > 0)
+"""
     + """
   AND ({{model:String}} = '' OR model_id = {{model:String}})
-  AND ({{model_part:String}} = '' OR positionCaseInsensitiveUTF8(model_id, {{model_part:String}}) > 0)
-  AND ({{tenant_part:String}} = '' OR positionCaseInsensitiveUTF8(tenant, {{tenant_part:String}}) > 0)
   AND ({{risk:String}} = '' OR ifNull(toString(hallucination_risk), 'none') = {{risk:String}})
   AND ({{state:String}} = ''
 """
@@ -138,12 +139,9 @@ WHERE run = 'live' AND tenant = {{{{tenant:String}}}} AND session_id = {{{{sessi
 ORDER BY completed_at DESC, answer_id DESC LIMIT {{{{limit:UInt32}}}}
 """
 
-MOST_WORDS = 20
-"""Maximum number of words of a search."""
 SESSION_DAYS = 30
 MOST_TURNS = 10
 """Time before an answer, and number of turns, that are shown of its session."""
-_SEARCHED = re.compile(r'"([^"]+)"|([^\s"]+)')
 
 AUDIT = (
     """
@@ -196,8 +194,8 @@ class AnswerFilter:
 
     Attributes:
         tenants: tenants of the answers.
-        text: words that question, answer or correction hold, all of them, ignoring case, a phrase in quotation marks; or the
-            answer's identifier.
+        text: words that question, answer or correction hold, all of them, without regard to case and accents, a phrase in
+            quotation marks; or the answer's identifier.
         model: model that wrote the answer.
         model_part: part of the name of the model.
         tenant_part: part of the name of the tenant.
@@ -225,16 +223,6 @@ class AnswerFilter:
     blind: Sample | None = None
     verdict: str = ""
     seen: bool | None = None
-
-    @property
-    def words(self) -> list[str]:
-        """Return the words and phrases of the text."""
-        return words_of_search(self.text)
-
-
-def words_of_search(text: str) -> list[str]:
-    """Return the words and phrases of a search."""
-    return [phrase or word for phrase, word in _SEARCHED.findall(text)][:MOST_WORDS]
 
 
 @dataclass(slots=True)
@@ -419,9 +407,10 @@ def _shown(row: Row, correction: str | None) -> str | None:
 def filter_values(chosen: AnswerFilter) -> dict[str, Any]:
     """Return a filter as parameters of a query."""
     return {
-        "tenants": list(chosen.tenants), "text": chosen.text, "words": chosen.words or [chosen.text or " "],
-        "model": chosen.model, "model_part": chosen.model_part, "tenant_part": chosen.tenant_part, "risk": chosen.risk,
-        "state": chosen.state, "verdict": chosen.verdict, "seen": "" if chosen.seen is None else str(chosen.seen).lower(),
+        "tenants": list(chosen.tenants), "text": chosen.text, "words": words_of_search(chosen.text),
+        "model": chosen.model, "model_part": without_accents(chosen.model_part),
+        "tenant_part": without_accents(chosen.tenant_part), "risk": chosen.risk, "state": chosen.state,
+        "verdict": chosen.verdict, "seen": "" if chosen.seen is None else str(chosen.seen).lower(),
         **times_of(chosen.period),
         **{f"evaluated_{name}": time for name, time in times_of(chosen.evaluated).items()}, **due_values(chosen.blind),
     }  # fmt: skip

@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 from schemas.identifiers import review_ids
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
-from workers.stores.queries.answer_queries import Period, Place, place_values, times_of, words_of_search
+from workers.stores.queries.answer_queries import Period, Place, place_values, times_of
 from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 from workers.stores.queries.reviews.corrected_texts import corrected_answers
+from workers.stores.queries.searched_texts import holds_words, words_of_search
 
 AuditLog = Literal["decisions", "accesses"]
 AUTOMATIC, FALLBACK = "automatic", "fallback"
@@ -23,8 +24,9 @@ _SEARCHED = (
     SELECT tenant, answer_id FROM {database}.answers
     WHERE {{q:String}} != '' AND run = 'live'
       AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
-      AND arrayAll(place -> place > 0,
-          multiSearchAllPositionsCaseInsensitiveUTF8(concat(query, '\\n', answer), {{words:Array(String)}})))
+      AND """
+    + holds_words("query", "answer")
+    + """)
     OR (tenant, %s) IN """
     + corrected_answers("q")
     + ")"
@@ -184,7 +186,8 @@ class AuditFilter:
     Attributes:
         tenants: tenants of the records.
         answer_id: answer that was decided or accessed.
-        q: words that question, answer or correction hold, all of them, or a part of the answer's identifier.
+        q: words that question, answer or correction hold, all of them, without regard to case and accents, or a part of the
+            answer's identifier.
         person: name of the access token that decided or looked, in any case.
         state: state to which the decision led, or the kind of the record; for accesses, what was shown, reading or list.
         model: model of the decided answer; accesses have none.
@@ -208,7 +211,7 @@ class AuditFilter:
         """Return the filter as parameters of a query."""
         return {
             "tenants": list(self.tenants), "answer_id": self.answer_id, "person": self.person.strip(), "state": self.state,
-            "model": self.model, "without": list(self.without), "q": self.q, "words": words_of_search(self.q) or [" "],
+            "model": self.model, "without": list(self.without), "q": self.q, "words": words_of_search(self.q),
             **times_of(self.period), **due_values(self.blind),
         }  # fmt: skip
 

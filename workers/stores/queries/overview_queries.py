@@ -74,9 +74,9 @@ GROUP BY model_id ORDER BY answers DESC, model_id LIMIT 20
 # A source is bad if claims cite it and it does not support them.
 SOURCES = f"""
 SELECT c.name AS name, any(c.source_type) AS source_type, count() AS citations, uniqExact(c.tenant, c.answer_id) AS answers,
-       sum(u.failed) AS unsupported
+       sum(u.failed) AS unsupported, argMaxIf(c.citation_id, (c.completed_at, c.citation_id), u.failed > 0) AS citation_id
 FROM (
-    SELECT tenant, answer_id, toUInt32(assumeNotNull(number)) AS number, source_type,
+    SELECT tenant, answer_id, completed_at, citation_id, toUInt32(assumeNotNull(number)) AS number, source_type,
            multiIf(source_name != '', source_name, record_id != '', concat(source_table, '/', record_id), chunk_id) AS name
     FROM {{database}}.citations FINAL
     WHERE valid AND NOT has(forms, 'attributed') AND run = 'live'

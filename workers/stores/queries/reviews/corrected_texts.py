@@ -1,6 +1,7 @@
 """Search in the texts that reviewers wrote in place of answers, and read their beginnings."""
 
 from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS
+from workers.stores.queries.searched_texts import holds_words
 
 _CORRECTED = f"""FROM {{database}}.review_decisions
     WHERE ruling = 'final' AND action = 'correct' AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS}"""
@@ -27,5 +28,4 @@ def corrected_answers(text: str) -> str:
         SELECT tenant, answer_id, JSONExtractString(decision, 'corrected_answer') AS correction {corrected}
     ) AS corrected USING (tenant, answer_id)
     WHERE run = 'live' AND (tenant, answer_id) IN (SELECT tenant, answer_id {corrected})
-      AND arrayAll(place -> place > 0, multiSearchAllPositionsCaseInsensitiveUTF8(
-          concat(query, '\\n', answer, '\\n', correction), {{{{words:Array(String)}}}})))"""
+      AND {holds_words("query", "answer", "correction")})"""

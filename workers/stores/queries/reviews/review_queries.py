@@ -361,6 +361,25 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         }
         return [places[name] for name in names if name in places]
 
+    async def beginnings(self, names: Sequence[tuple[str, str]], length: int) -> dict[tuple[str, str], str]:
+        """Return the beginnings of the answers of some requests.
+
+        Args:
+            names: tenant and review identifier of each request.
+            length: maximum number of code points.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        if not names:
+            return {}
+        rows = await self.named_rows(
+            f"SELECT tenant, review_id, leftUTF8(answer, {{length:UInt32}}) AS answer FROM {self._database}.reviews"
+            f" WHERE {_NAMED} ORDER BY rank DESC LIMIT 1 BY tenant, review_id",
+            _names(names) | {"length": length},
+        )
+        return {_name(row): row["answer"] for row in rows}
+
     async def _asked(self, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
         """Return the request columns that the rows of decisions lack."""
         if not names:
