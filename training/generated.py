@@ -103,7 +103,7 @@ _FUNCTION_WORDS = (
     " since when while after before during but and or if because although all some many most no one two each every both several despite"
 )
 _DONE = re.compile(r" (?:\w+ )*(?:\w{3,}ed|beat|won|told|gave|took|met|led|left|by)(?: [a-z]\w*)*? ")
-"""What stands between two names one of which does something to the other: a verb, and no comma or bracket."""
+"""The words between two names, one of which does something to the other: a verb, and no comma or bracket."""
 _TWO_NOUNS = re.compile(
     r"\b[Tt]he (?P<one>[a-z]{3,}) (?:(?:was|were|is|are) )?[a-z]{3,}ed (?:by )?(?:the|a|an) (?P<two>[a-z]{3,})"
     r"(?=[.,;]| (?:in|on|at|to|with|for|and|after|before|by|from|when|who|which)\b)"

@@ -40,7 +40,7 @@ READY = re.compile(r"metrics on http://[^:]+:(\d+)/metrics")
 
 
 def runs(pid: int, module: str) -> bool:
-    """Whether a process runs, with this module on its command line."""
+    """Return whether a process runs, with this module on its command line."""
     try:
         return module in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
     except (FileNotFoundError, ProcessLookupError):
@@ -87,7 +87,7 @@ class WorkerProcess:
         return self.process.pid
 
     def evaluation_pids(self) -> list[int]:
-        """Process identifiers of its evaluation processes."""
+        """Return the process identifiers of its evaluation processes."""
         found: list[int] = []
         for thread in Path(f"/proc/{self.pid}/task").glob("*/children"):
             with suppress(FileNotFoundError, ProcessLookupError):

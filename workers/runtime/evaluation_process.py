@@ -11,7 +11,8 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Self
 
 import aiohttp
 import orjson
@@ -56,71 +57,72 @@ def evaluation_agents(settings: Settings) -> tuple[str, ...]:
     return (*REPORT_TOPICS, *settings.evaluators.enabled)
 
 
-def evaluation_processes(settings: Settings) -> "list[EvaluationProcess]":
-    """Return the evaluation processes of a worker that runs all agents; empty if it evaluates by itself."""
-    count = process_count(settings)
-    names = [NAME] if count == 1 else [f"{NAME}-{number}" for number in range(1, count + 1)]
-    return [EvaluationProcess(name) for name in names]
-
-
 @asynccontextmanager
 async def spawned_processes(settings: Settings) -> "AsyncIterator[list[EvaluationProcess]]":
-    """Spawn the evaluation processes of a worker before the worker: their imports take seconds.
+    """Spawn the evaluation processes of a worker that runs all agents; none if it evaluates by itself.
 
-    Those that still run at the end of the context are stopped.
+    They can be spawned before the worker exists: their imports take seconds. Those that still run at the end of the
+    context are stopped.
     """
-    processes = evaluation_processes(settings)
-    try:
-        for process in processes:
-            await process.spawn()
+    count = process_count(settings)
+    names = [NAME] if count == 1 else [f"{NAME}-{number}" for number in range(1, count + 1)]
+    async with AsyncExitStack() as stack:
+        processes = []
+        for name in names:
+            processes.append(await EvaluationProcess.spawn(name))
+            stack.push_async_callback(processes[-1].stop)
         yield processes
-    finally:
-        for process in processes:
-            await process.stop()
 
 
 class EvaluationProcess:
-    """A child process with evaluation agents.
+    """Run evaluation agents in a child process; :meth:`spawn` returns one.
 
     Args:
         name: name of the process in logs, errors and the names of checks.
+        process: the child process.
+        reader: what the process reports of its start.
+        channel: its standard input, whose end ends the process.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        process: asyncio.subprocess.Process,
+        reader: asyncio.StreamReader,
+        channel: asyncio.StreamWriter,
+    ) -> None:
         self.name = name
+        self._process = process
+        self._channel = channel
+        self._report = asyncio.create_task(self._read_report(reader))
+        # Retrieve the exception: a worker that is stopped in its start does not wait for it.
+        self._report.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._grace_seconds = 0.0
-        self._process: asyncio.subprocess.Process | None = None
-        self._channel: asyncio.StreamWriter | None = None
-        self._report: asyncio.Task[int] | None = None
         self._port: int | None = None
 
-    async def spawn(self) -> None:
-        """Start the process, which imports what it needs and waits for its order.
+    @classmethod
+    async def spawn(cls, name: str) -> Self:
+        """Start a process, which imports what it needs and waits for its order.
 
         It has its own session, so that Ctrl-C in a terminal reaches only the worker, which then stops both.
         """
         ours, theirs = socket.socketpair()
         with theirs:
-            reader, self._channel = await asyncio.open_connection(sock=ours)
-            self._process = await asyncio.create_subprocess_exec(
+            reader, channel = await asyncio.open_connection(sock=ours)
+            process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", MODULE, stdin=theirs.fileno(), start_new_session=True
             )
-        self._report = asyncio.create_task(self._read_report(self._process, reader))
-        # Retrieve the exception: a worker that is stopped in its start does not wait for it.
-        self._report.add_done_callback(lambda done: done.cancelled() or done.exception())
-        log.info("evaluation_process_spawned", name=self.name, pid=self._process.pid)
+        log.info("evaluation_process_spawned", name=name, pid=process.pid)
+        return cls(name, process, reader, channel)
 
     async def start(self, settings: Settings, addresses: Addresses, agents: Sequence[str]) -> None:
-        """Start the agents without waiting for them; spawn the process unless it is there.
+        """Order the process to start its agents, without waiting for them.
 
         Args:
             settings: settings of the worker.
             addresses: addresses of broker and stores.
             agents: names of the agents.
         """
-        if self._process is None:
-            await self.spawn()
-        assert self._channel is not None
         self._grace_seconds = settings.delivery.shutdown_grace_seconds
         # Only this worker asks for metrics and probes of the process.
         http = settings.http.model_copy(update={"host": "127.0.0.1", "metrics_port": 0})
@@ -142,7 +144,6 @@ class EvaluationProcess:
         Raises:
             TouchstoneError: the start failed; the message is that of the process.
         """
-        assert self._report is not None
         self._port = await asyncio.shield(self._report)
 
     async def wait_failed(self) -> Exception:
@@ -151,8 +152,6 @@ class EvaluationProcess:
         Returns:
             The failure.
         """
-        assert self._process is not None
-        assert self._report is not None
         status = await self._process.wait()
         try:
             await asyncio.shield(self._report)
@@ -160,13 +159,13 @@ class EvaluationProcess:
             return error
         return self._ended(status)
 
-    async def _read_report(self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader) -> int:
+    async def _read_report(self, reader: asyncio.StreamReader) -> int:
         """Return the port of the process once its agents have started; raise the error of its start."""
         line = b""
         with suppress(ConnectionError):
             line = await reader.readline()
         if not line:
-            raise self._ended(await process.wait())
+            raise self._ended(await self._process.wait())
         report = orjson.loads(line)
         if "error" in report:
             raise TouchstoneError(report["error"])
@@ -180,25 +179,23 @@ class EvaluationProcess:
 
     async def stop(self) -> None:
         """Stop the process: with SIGTERM, and with SIGKILL if it has not ended some time after the grace period."""
-        process, self._port = self._process, None
-        if process is not None and process.returncode is None:
+        self._port = None
+        if self._process.returncode is None:
             grace = self._grace_seconds
             for number, seconds in ((signal.SIGTERM, grace + KILL_SECONDS), (signal.SIGKILL, KILL_SECONDS)):
                 with suppress(ProcessLookupError):
-                    process.send_signal(number)
+                    self._process.send_signal(number)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(seconds):
-                        await process.wait()
+                        await self._process.wait()
                     break
                 log.warning("stop_grace_exceeded", process_name=self.name, grace_seconds=grace)
-        if self._report is not None:
-            self._report.cancel()
-        if self._channel is not None:
-            self._channel.close()
+        self._report.cancel()
+        self._channel.close()
 
     async def is_alive(self) -> bool:
         """Return whether the event loop of the process runs; true while the process starts."""
-        if self._process is None or self._process.returncode is not None:
+        if self._process.returncode is not None:
             return False
         try:
             await self._get("/healthz", PROBE_SECONDS)
@@ -237,8 +234,8 @@ class EvaluationProcess:
         return lag
 
     def peak_bytes(self) -> int:
-        """Return the peak resident memory of the process; 0 if it does not run."""
-        return 0 if self._process is None else peak_bytes(self._process.pid)
+        """Return the peak resident memory of the process, bytes; 0 if it does not run."""
+        return peak_bytes(self._process.pid)
 
     async def _get(self, path: str, seconds: float) -> bytes | None:
         """Return the body of a response with any status; ``None`` while the process starts."""

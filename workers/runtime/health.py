@@ -21,7 +21,7 @@ class NoResponse(Exception):
 
 
 class WatchedProcess(Protocol):
-    """A further process of this worker."""
+    """Answer for a further process of this worker."""
 
     async def is_alive(self) -> bool:
         """Return whether the event loop of the process runs; true while the process starts."""

@@ -25,7 +25,7 @@ from workers.process.memory_limit import memory_limit
 from workers.process.peak_memory import peak_bytes
 from workers.runtime.agent_choice import agents_without, chosen_agents
 from workers.runtime.delivery_parts import DeliveryParts, open_delivery_parts
-from workers.runtime.evaluation_process import EvaluationProcess, evaluation_agents, evaluation_processes
+from workers.runtime.evaluation_process import EvaluationProcess, evaluation_agents, spawned_processes
 from workers.runtime.health import HealthServer
 from workers.runtime.running_agent import OpenedAgent, RunningAgent, drain
 from workers.runtime.watchdog import watch_loop
@@ -276,7 +276,7 @@ def complete_worker(settings: Settings, addresses: Addresses, evaluation: Sequen
     Args:
         settings: all settings.
         addresses: addresses of broker and stores.
-        evaluation: the processes, spawned or not; without one the worker evaluates by itself.
+        evaluation: the processes; without one the worker evaluates by itself.
     """
     agents = agents_without(evaluation_agents(settings), settings) if evaluation else None
     return Worker(settings, addresses, agents, evaluation=evaluation)
@@ -307,12 +307,13 @@ async def run_worker(
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    worker = (
-        complete_worker(settings, addresses, evaluation_processes(settings))
-        if agents is None
-        else Worker(settings, addresses, agents, name=name)
-    )
-    try:
+    async with AsyncExitStack() as stack:
+        if agents is None:
+            evaluation = await stack.enter_async_context(spawned_processes(settings))
+            worker = complete_worker(settings, addresses, evaluation)
+        else:
+            worker = Worker(settings, addresses, agents, name=name)
+        stack.push_async_callback(worker.stop)
         stopped = asyncio.ensure_future(stop.wait())
         if not await _started(worker, stopped):
             return 0
@@ -333,8 +334,6 @@ async def run_worker(
             return 1
         failed.cancel()
         return 0
-    finally:
-        await worker.stop()
 
 
 async def _started(worker: Worker, stopped: asyncio.Future[Any]) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from pydantic import ValidationError
 
 from tests.harness.answers import records
 from tests.harness.deployment import EVALUATION, Deployment, WorkerProcess, runs, until
@@ -151,10 +152,20 @@ def test_a_process_that_may_use_one_core_evaluates_by_itself(
     assert process_count(Settings(_env_file=None)) == count
 
 
+@pytest.mark.parametrize("value", ["abc", "-1", "65", "1.5"])
+def test_another_number_of_processes_is_refused_in_one_sentence(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHSTONE_EVALUATORS__PROCESSES", value)
+    with pytest.raises(ValidationError) as refused:
+        Settings(_env_file=None)
+    (error,) = refused.value.errors()
+    assert error["loc"] == ("evaluators", "processes")
+    assert "must be auto or a whole number from 0 to 64" in error["msg"]
+
+
 @pytest.fixture
 async def process(settings: Settings, addresses: Addresses) -> AsyncIterator[EvaluationProcess]:
     """An evaluation process that cannot start."""
-    process = EvaluationProcess("evaluation")
+    process = await EvaluationProcess.spawn("evaluation")
     await process.start(settings, addresses, ["nonsense"])
     yield process
     await process.stop()
@@ -171,7 +182,6 @@ async def test_a_failed_start_is_reported_in_the_words_of_the_process(process: E
 
 
 async def test_a_process_that_dies_in_its_start_is_reported(process: EvaluationProcess) -> None:
-    assert process._process is not None
     process._process.kill()
     with pytest.raises(FatalDeliveryError, match="the process evaluation ended by signal SIGKILL"):
         await process.wait_started()
@@ -179,10 +189,7 @@ async def test_a_process_that_dies_in_its_start_is_reported(process: EvaluationP
 
 
 async def test_a_process_ends_with_a_worker_that_gives_no_order() -> None:
-    process = EvaluationProcess("evaluation")
-    await process.spawn()
-    assert process._process is not None
-    assert process._channel is not None
+    process = await EvaluationProcess.spawn("evaluation")
     process._channel.transport.abort()
     async with asyncio.timeout(SECONDS):
         assert await process._process.wait() == 0
@@ -190,8 +197,6 @@ async def test_a_process_ends_with_a_worker_that_gives_no_order() -> None:
 
 
 async def test_a_process_ends_with_its_worker_while_it_starts(process: EvaluationProcess) -> None:
-    assert process._process is not None
-    assert process._channel is not None
     process._channel.transport.abort()  # what the kernel does with the sockets of a killed worker
     async with asyncio.timeout(SECONDS):
         await process._process.wait()

@@ -36,7 +36,7 @@ OVERLOOKED = read_cases(CASES_FILE.with_name("overlooked_cases.jsonl"))
 EVERYDAY = read_cases(CASES_FILE.with_name("everyday_cases.jsonl"))
 """Ordinary questions on rules, products, hours, contracts, lives and software; answers in other words than the sources."""
 FIRST_TRIES = read_cases(CASES_FILE.with_name("first_tries.jsonl"))
-"""What somebody tries first: a question on one or two sentences, with a plain answer and a plainly wrong one."""
+"""Plain questions on one or two sentences, as somebody tries the system first; a right and a plainly wrong answer."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,

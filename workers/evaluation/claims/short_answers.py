@@ -190,14 +190,23 @@ def without_opening(plain: str) -> str:
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
+def asks_for_value(query: str) -> bool:
+    """Return true if a question asks who, what, when or how much, and not for yes or no."""
+    question = _last_sentence(query)
+    return bool(_WH.match(question)) and not _POLAR.match(question)
+
+
+def _last_sentence(query: str) -> str:
+    return re.split(r"(?<=[.!?])\s+", query.strip())[-1]
+
+
 def consents(query: str, plain: str) -> bool | None:
     """Return whether an answer says yes or no; ``None`` if it says neither.
 
     In Chinese the verb of the question is yes, and with "不" before it no: "允许吗?" – "不允许。" To "Who may not …?" the
     first word of "No pueden usar la sauna los menores" is no answer.
     """
-    question = re.split(r"(?<=[.!?])\s+", query.strip())[-1]
-    if _WH.match(question) and not _POLAR.match(question):
+    if asks_for_value(query):
         return None
     if _DENIAL.match(plain):
         return False
@@ -205,7 +214,7 @@ def consents(query: str, plain: str) -> bool | None:
         return True
     if repeated := _REPEATED.fullmatch(plain.strip()):
         return not repeated["denied"] if repeated["verb"] in query else None
-    return _elliptic(question, plain)
+    return _elliptic(_last_sentence(query), plain)
 
 
 @kept_for_sentences

@@ -24,13 +24,21 @@ import numpy as np
 from schemas.grounding import Mismatch, Verdict
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
-from workers.evaluation.claims.short_answers import consents, needs_question, says_only_polarity, without_opening
+from workers.evaluation.claims.short_answers import (
+    asks_for_value,
+    consents,
+    needs_question,
+    says_only_polarity,
+    without_opening,
+)
 from workers.evaluation.clauses.clause_reader import read_together
 from workers.evaluation.clauses.ranked_subjects import is_ranked_rightly, says_only_order
 from workers.evaluation.contradictions.contradiction_checks import compare, has_unknown_day, on_one_matter
 from workers.evaluation.contradictions.json_evidence import RecordFacts
 from workers.evaluation.contradictions.values.comparisons import wrong_change
+from workers.evaluation.facts.calculation.arithmetic import same_dimension, satisfies
 from workers.evaluation.facts.forms.referred_amounts import referred_amounts
+from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.grounding.added_words import adds_nothing, is_of_small_words
 from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, GroundingCalibration
 from workers.evaluation.grounding.claim_features import (
@@ -424,11 +432,32 @@ def _text_before(units: Sequence[EvidenceUnit], place: int) -> str:
 def _compared(claim: ExtractedClaim, texts: Sequence[str]) -> tuple[Mismatch, ...]:
     """Compare a claim with texts; what "no" denies of its question is no value that it states."""
     found = compare(claim.plain, texts[0], texts[1:])
+    if "number" in found and (rest := _without_asked_figures(claim, texts)) != claim.plain:
+        kept = compare(rest, texts[0], texts[1:])
+        found = tuple(each for each in found if each != "number" or each in kept)
     valued = OF_VALUES.intersection(found) | {"name"}.intersection(found)
     if not valued or (own := _stated(claim)) == claim.plain:
         return found
     stated = compare(own, texts[0], texts[1:])
     return tuple(each for each in found if each not in valued or each in stated)
+
+
+def _without_asked_figures(claim: ExtractedClaim, texts: Sequence[str]) -> str:
+    """Return a claim without the figures of its question that lie within a limit of the evidence.
+
+    "Shipping is free for an order of 120 euros" has the figure from its question, and the evidence says "over 100 euros".
+    A question for yes or no has the figure that its answer states.
+    """
+    plain = claim.plain
+    if not asks_for_value(claim.asked):
+        return plain
+    limits = [figure for text in texts for figure in read_details(text).quantities if figure.bound]
+    for figure in read_details(claim.asked).quantities if limits else ():
+        if not figure.bound and any(
+            same_dimension(figure.dimension, limit.dimension) and satisfies(figure, limit) for limit in limits
+        ):
+            plain = plain.replace(figure.written, " ")
+    return plain
 
 
 def _ranked(claim: ExtractedClaim, owned: OwnedValues) -> bool | None:

@@ -67,3 +67,36 @@ def test_the_first_hour_of_a_range_is_a_time_of_day() -> None:
     assert "10:00 bis 18:00" in local_forms("Das Museum ist von 10 bis 18 Uhr geöffnet.", "de")
     assert "9:00 à 17:30" in local_forms("Le musée est ouvert de 9 à 17h30.", "fr")
     assert "10 bis 18 Personen" in local_forms("Der Raum fasst 10 bis 18 Personen.", "de")
+
+
+SHIPPING = "Orders over 100 euros ship for free. Smaller orders cost 6 euros."
+LINES = "The red line runs every ten minutes, the blue one every fifteen."
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "claim"),
+    [
+        ("What does shipping cost for an order of 120 euros?", SHIPPING, "Shipping is free for an order of 120 euros."),
+        ("Who signs an order of 300 euros?", "The lead signs orders below 500 euros.", "The lead signs an order of 300 euros."),
+        ("How often does the blue line run?", LINES, "The blue line runs every fifteen minutes."),
+        ("How long is the second part?", "The first part takes 40 minutes, the second 25.", "The second part takes 25 minutes."),
+    ],
+)  # fmt: skip
+def test_a_figure_of_the_question_or_without_its_unit_contradicts_nothing(
+    question: str, context: str, claim: str
+) -> None:
+    assert "contradicted" not in verdicts_on(question, context, claim)
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "claim"),
+    [
+        ("Why does the pump weigh 12 kg?", "The pump weighs 15 kg, since it is made of steel.", "The pump weighs 12 kg since it is made of steel."),
+        ("Is the tower 300 m high?", "The tower is 250 m high.", "The tower is 300 m high."),
+        ("How long is the second part?", "The first part takes 40 minutes, the second 25 minutes.", "The second part takes 35 minutes."),
+    ],
+)  # fmt: skip
+def test_a_figure_of_the_question_that_the_evidence_has_otherwise_is_noticed(
+    question: str, context: str, claim: str
+) -> None:
+    assert verdicts_on(question, context, claim) & {"contradicted", "unsupported"}

@@ -36,7 +36,7 @@ _LIMITED = re.compile(
 )
 """Words of a condition, under which a question without the same words is not answered."""
 _BY_PAYER = re.compile(rf"\bby (?:the |each |every )?{_PAYER}\b", re.IGNORECASE)
-"""Who pays is no condition: "payable by guests"."""
+"""Payers, which are no condition: "payable by guests"."""
 _INCLUDING = re.compile(r"^.*\binclude\s", re.IGNORECASE)
 _PIECE = re.compile(r";\s|,?\s(?:but|while|whereas|and)\s|,\s")
 _POLAR = re.compile(r"\W*(?:is|are|was|were|do|does|did|can|could|will|would|must|have|has)\s", re.IGNORECASE)

@@ -10,7 +10,7 @@ _RANGE = re.compile(
     re.IGNORECASE,
 )
 _CHANGE = re.compile(r"\b(?:from|by|von|um|de)\s[$€£]?(?:\d[\d.,]*\s)?$", re.IGNORECASE)
-"""What stands before a change: "from 3 to 5", "by 1 million to 5 million"."""
+"""Words before a change: "from 3 to 5", "by 1 million to 5 million"."""
 _DASHED = re.compile(r"(?<![\w.,:/–-])(\d{1,4}(?:\.\d{1,2})?)\s?[–-]\s?(\d{1,4}(?:\.\d{1,2})?)(?![\w:/–]|-\d|[.,]\d)")
 
 
