@@ -94,7 +94,7 @@ def test_stored_records_with_all_fields_are_read(topic: str) -> None:
 
 @STORED
 def test_stored_records_without_defaults_say_the_same(topic: str) -> None:
-    """It fails if a default changes: a record that lacks the field would then say something else."""
+    """Fail if a default changes: a record that lacks the field would then say something else."""
     model = topic_named(topic).model
     full = model.from_bytes(stored_value(topic))
     short = model.from_bytes(stored_value(topic, "without_defaults"))

@@ -35,6 +35,7 @@ from workers.evaluation.claims.clauses import Part, has_verb, row_cells, split_r
 from workers.evaluation.claims.courtesies import COURTESY_LEAD, states_beside_courtesy, without_courtesy
 from workers.evaluation.claims.short_answers import MAX_QUESTION, depends_on_question, resolve_short_answer
 from workers.evaluation.facts.evidence_units import labelled
+from workers.evaluation.facts.forms.left_out_words import restore_left_out
 from workers.evaluation.text.languages.language import known_language
 from workers.evaluation.text.languages.local_forms import local_forms
 from workers.evaluation.text.structure.markers import Marker, with_markers, without_markers
@@ -157,9 +158,8 @@ def extract_claims(
         claims = list(_extract(text, sentences, markers, split=False))
     own = (len(text) > SHORT and known_language(text)) or known_language(f"{text}\n{query}")
     language = own or known_language(background) or "en"
-    if language != "en":
-        claims = [_localized(claim, language) for claim in claims]
-        query = local_forms(query, language)
+    claims = [_localized(claim, language) for claim in claims]
+    query = local_forms(query, language)
     first = next((place for place, claim in enumerate(claims) if claim.needs_grounding), None)
     if query and first is not None:
         short = claims[first]
@@ -176,7 +176,7 @@ def extract_claims(
 
 def _localized(claim: ExtractedClaim, language: str) -> ExtractedClaim:
     """Return a claim with its figures in the form in which they are compared."""
-    plain, antecedent = local_forms(claim.plain, language), local_forms(claim.antecedent, language)
+    plain, antecedent = restore_left_out(local_forms(claim.plain, language)), local_forms(claim.antecedent, language)
     return replace(claim, plain=plain, antecedent=antecedent, language=language)
 
 

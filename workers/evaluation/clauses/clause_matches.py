@@ -12,17 +12,9 @@ from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.text.words import word_set
 
 _WITH = frozenset({"with", "without"})
-
-
 LINKING = frozenset({"be", "become"})
-
-
 _LIMITS = frozenset({"until", "till", "through", "from", "since", "after", "before"})
-
-
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
-
-
 _BEGINNING = frozenset({"begin", "start", "commence"})
 _ACT = re.compile(r"works?|\w{3,}(?:ion|ment|ing)")
 """Nouns of acts, which begin before the thing that they make: "construction", "building"."""

@@ -14,8 +14,6 @@ _UNTOLD = word_set(
     " seem appear take get give go come contain require ensure exceed"
 )
 """Verbs that say little: another verb in their place changes nothing."""
-
-
 _PERSON = frozenset({"he", "she"})
 """Pronouns that stand for one of two persons whom a claim names, where the other one stands beside it."""
 

@@ -39,13 +39,7 @@ from workers.evaluation.contradictions.values.dated_values import is_course_wron
 from workers.evaluation.contradictions.values.row_mismatch import is_cell_named, own_row
 from workers.evaluation.contradictions.values.rule_limits import has_other_limit, is_beyond_limit, keeps_limit
 from workers.evaluation.contradictions.values.time_sides import says_same_side
-from workers.evaluation.facts.calculation.arithmetic import (
-    MAX_INPUTS,
-    Pool,
-    is_derived,
-    same_quantity,
-    stands_without_unit,
-)
+from workers.evaluation.facts.calculation.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
 from workers.evaluation.facts.calculation.written_calculations import is_miscalculated
 from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
 from workers.evaluation.facts.quantities import spans_between
@@ -200,8 +194,6 @@ def number_mismatch(
                 return True
             continue
         if known.has(number) or any(same_quantity(number, span) for span in spans):
-            continue
-        if any(stands_without_unit(number, each.quantities) for each in (evidence, *others)):
             continue
         # The same figure in a unit that cannot be converted to the claim's unit is a different amount.
         in_another_unit = (FAMILIES.get(number.dimension), number.face) in faces

@@ -78,14 +78,27 @@ LINES = "The red line runs every ten minutes, the blue one every fifteen."
     [
         ("What does shipping cost for an order of 120 euros?", SHIPPING, "Shipping is free for an order of 120 euros."),
         ("Who signs an order of 300 euros?", "The lead signs orders below 500 euros.", "The lead signs an order of 300 euros."),
-        ("How often does the blue line run?", LINES, "The blue line runs every fifteen minutes."),
-        ("How long is the second part?", "The first part takes 40 minutes, the second 25.", "The second part takes 25 minutes."),
     ],
 )  # fmt: skip
-def test_a_figure_of_the_question_or_without_its_unit_contradicts_nothing(
-    question: str, context: str, claim: str
-) -> None:
+def test_a_figure_of_the_question_contradicts_nothing(question: str, context: str, claim: str) -> None:
     assert "contradicted" not in verdicts_on(question, context, claim)
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "right", "wrong"),
+    [
+        ("How often does the blue line run?", LINES, "The blue line runs every fifteen minutes.", "The blue line runs every ten minutes."),
+        ("How long is the second part?", "The first part takes 40 minutes, the second 25.", "The second part takes 25 minutes.", "The second part takes 40 minutes."),
+        ("How tall is Ben?", "Anna is 160 cm tall, Ben 175.", "Ben is 175 cm tall.", "Ben is 160 cm tall."),
+        ("How many days of vacation do part-timers get?", "Full-timers get 30 days of vacation, part-timers 18.", "Part-timers get 18 days of vacation.", "Part-timers get 30 days of vacation."),
+        ("Wie lange dauert der zweite Teil?", "Der erste Teil dauert 40 Minuten, der zweite 25.", "Der zweite Teil dauert 25 Minuten.", "Der zweite Teil dauert 40 Minuten."),
+    ],
+)  # fmt: skip
+def test_a_clause_that_leaves_out_noun_or_unit_has_its_own_value(
+    question: str, context: str, right: str, wrong: str
+) -> None:
+    assert verdicts_on(question, context, right) == {"supported"}
+    assert verdicts_on(question, context, wrong) == {"contradicted"}
 
 
 @pytest.mark.parametrize(

@@ -103,18 +103,6 @@ def same_dimension(one: str, two: str) -> bool:
     )
 
 
-def stands_without_unit(number: Quantity, quantities: Sequence[Quantity]) -> bool:
-    """Return true if a sentence has a number whose unit it leaves out: "every ten minutes, the blue one every fifteen".
-
-    Args:
-        number: the number with its unit.
-        quantities: the numbers of one sentence.
-    """
-    return any(not other.dimension and other.face == number.face for other in quantities) and any(
-        other.is_unit and same_dimension(other.dimension, number.dimension) for other in quantities
-    )
-
-
 def satisfies(value: Quantity, bound: Quantity) -> bool:
     """Return true if a number satisfies a bound ("at least 500"); a bound satisfies another if it is stricter."""
     if value.bound * bound.bound < 0:

@@ -25,7 +25,8 @@ _YEARS_APART = PrefilteredPattern(
     re.IGNORECASE,
 )
 _BEFORE = frozenset(("earlier", "before that", "previous", "preceding"))
-_YEAR = re.compile(r"(?<![\w.,])(?:1\d{3}|20\d\d)(?![\w%]|[.,]\d)")
+YEAR = re.compile(r"(?<![\w.,])(?:1\d{3}|20\d\d)(?![\w%]|[.,]\d)")
+"""A number of four digits that is a year."""
 _BORN = re.compile(r"\bborn\b", re.IGNORECASE)
 _DIED = re.compile(r"\b(?:died|death|passed away)\b", re.IGNORECASE)
 
@@ -89,7 +90,7 @@ def implied_years(text: str) -> list[Date]:
     """Derive the years that a text counts from the last year before: "took over in 2014 and moved two years later"."""
     found = []
     for match in _YEARS_APART.finditer(text):
-        known = _YEAR.findall(text[: match.start()])
+        known = YEAR.findall(text[: match.start()])
         if known:
             count = 1.0 if match["number"] is None else cardinal(match["number"])
             is_before = key_of(match["side"] or match["side_"]) in _BEFORE

@@ -47,6 +47,7 @@ from workers.evaluation.contradictions.values.dated_values import answer_by_cour
 from workers.evaluation.contradictions.values.listed_values import belongs_to_other
 from workers.evaluation.contradictions.values.qualified_values import is_of_other_case
 from workers.evaluation.contradictions.values.time_sides import says_same_side
+from workers.evaluation.facts.calculation.time_spans import YEAR
 from workers.evaluation.grounding.sources.evidence import EvidenceUnit
 from workers.evaluation.relations.comparison import answer_by_relation, keeps_maximum, relation_mismatch
 from workers.evaluation.relations.contraries import contrary_mismatch
@@ -64,7 +65,6 @@ MAX_PARALLEL = 12
 """Most sentences among which parallel clauses are looked for."""
 MAX_DATED = 8
 """Most words of a reply with a year that is compared though the evidence may put its verb otherwise."""
-_YEAR = re.compile(r"\b(?:1\d{3}|20\d\d)\b")
 MAX_WHOLE = 24
 """Most sentences of evidence that is read whole by rules without a parser."""
 
@@ -165,7 +165,7 @@ def _is_dated_reply(claim: ExtractedClaim) -> bool:
         bool(claim.asked)
         and depends_on_question(claim.asked, claim.reply or claim.plain)
         and len(claim.plain.split()) <= MAX_DATED
-        and _YEAR.search(claim.plain) is not None
+        and YEAR.search(claim.plain) is not None
     )
 
 

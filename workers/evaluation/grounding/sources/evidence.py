@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from schemas.answers import ContextChunk
 from workers.evaluation.facts.dates import unnamed_days
 from workers.evaluation.facts.evidence_units import segment_source
+from workers.evaluation.facts.forms.left_out_words import restore_left_out
 from workers.evaluation.text.languages.language import known_language
 from workers.evaluation.text.languages.local_forms import local_forms
 from workers.evaluation.text.languages.local_words import content_words
@@ -80,7 +81,7 @@ def collect_evidence(
             own = language  # a table or title in Japanese may have no kana
         for unit in segment_source(chunk.content):
             written = plain_text(unit.text)[:MAX_TEXT]
-            text = local_forms(written, own)
+            text = restore_left_out(local_forms(written, own))
             words = content_words(text, own) | frozenset(map(stem, unnamed_days(text)))
             if words:
                 place = (number, chunk.chunk_id, unit.start, unit.end)

@@ -7,12 +7,7 @@ a sentence tells what that sentence tells, so that its figure must be that of th
 import re
 from collections.abc import Sequence
 
-from workers.evaluation.facts.calculation.arithmetic import (
-    same_dimension,
-    same_quantity,
-    satisfies,
-    stands_without_unit,
-)
+from workers.evaluation.facts.calculation.arithmetic import same_dimension, same_quantity, satisfies
 from workers.evaluation.facts.calculation.named_calculations import names_calculation
 from workers.evaluation.facts.calculation.time_spans import spans_between
 from workers.evaluation.facts.numbers.quantity import Quantity
@@ -53,8 +48,6 @@ def is_value_kept(claim: str, question: str, sentences: Sequence[str]) -> bool |
     known = [read_details(sentence[:MAX_TEXT]) for sentence in sentences]
     figures = [figure for each in known for figure in (*each.quantities, *each.implied, *spans_between(each.dates))]
     if any(same_quantity(value, figure) or _admits(figure, value) for figure in figures):
-        return None
-    if any(stands_without_unit(value, each.quantities) for each in known):
         return None
     alike = [each for each in known if words <= each.words and (len(words) >= MIN_WORDS or words == _words(each))]
     rivals = [_rivals(each, value) for each in alike]

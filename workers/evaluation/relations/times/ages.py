@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from workers.evaluation.facts.calculation.time_spans import YEAR
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import content_words
@@ -17,7 +18,6 @@ _EVENT = PrefilteredPattern(
 _BORN = PrefilteredPattern(
     r"\bborn\b[^.;]{0,60}?\b(?P<year>1\d{3}|20\d\d)\b|\(\s?(?P<first>1\d{3}|20\d\d)\s?[–-]", re.IGNORECASE
 )
-_YEAR = re.compile(r"\b(?:1\d{3}|20\d\d)\b")
 _PIECE = re.compile(r"[.;]\s|,\s|\s(?:and|but|before|after)\s", re.IGNORECASE)
 _BARE = re.compile(r"(?<![\d.,])\d{1,3}(?![\d.,%]*\d)")
 
@@ -37,7 +37,7 @@ def is_age_right(claim: str, question: str, sentences: Sequence[str]) -> bool | 
     event = _EVENT.search(claim) or _EVENT.search(question)
     if not event or not (_AGE.search(claim) or _AGE.search(question)):
         return None
-    ages = [float(figure) for figure in _BARE.findall(_YEAR.sub(" ", claim))]
+    ages = [float(figure) for figure in _BARE.findall(YEAR.sub(" ", claim))]
     ages = ages or [number.face for number in read_details(claim).quantities if number.dimension in ("month", "")]
     births = {match["year"] or match["first"] for text in sentences for match in _BORN.finditer(text[:MAX_TEXT])}
     year = _year_of(event["event"], sentences)
@@ -50,7 +50,7 @@ def _year_of(event: str, sentences: Sequence[str]) -> int | None:
     """Return the only year of the piece of the evidence that shares most words with an event."""
     words, found = content_words(event), dict[int, set[str]]()
     for piece in (piece for text in sentences for piece in _PIECE.split(text[:MAX_TEXT])):
-        years = set(_YEAR.findall(piece))
+        years = set(YEAR.findall(piece))
         if years and (shared := len(words & content_words(piece))):
             found.setdefault(shared, set()).update(years)
     best = found[max(found)] if found else set()

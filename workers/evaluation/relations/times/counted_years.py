@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from workers.evaluation.facts.calculation.time_spans import implied_years
+from workers.evaluation.facts.calculation.time_spans import YEAR, implied_years
 from workers.evaluation.text.words import content_words
 
 MAX_TEXT = 300
@@ -11,7 +11,6 @@ MAX_TEXT = 300
 SHARED = 0.5
 """Least share of a claim's words in the piece whose year is counted."""
 
-_YEAR = re.compile(r"(?<![\w.,])(?:1\d{3}|20\d\d)(?![\w%]|[.,]\d)")
 _PIECE = re.compile(r"[;,]\s|\s(?:and|but|then)\s", re.IGNORECASE)
 
 
@@ -26,10 +25,10 @@ def is_counted_year_right(claim: str, question: str, sentences: Sequence[str]) -
     Returns:
         ``None`` if the claim has not exactly one year, or the evidence counts none for it.
     """
-    years = set(_YEAR.findall(claim[:MAX_TEXT]))
+    years = set(YEAR.findall(claim[:MAX_TEXT]))
     if len(years) != 1:
         return None
-    words = content_words(_YEAR.sub(" ", claim[:MAX_TEXT])) | content_words(question[:MAX_TEXT])
+    words = content_words(YEAR.sub(" ", claim[:MAX_TEXT])) | content_words(question[:MAX_TEXT])
     found = {year for year, told in _counted(sentences) if len(words & told) >= SHARED * len(words)}
     return None if len(found) != 1 else int(years.pop()) == found.pop()
 

@@ -1,0 +1,54 @@
+"""Nouns and units that a clause shares with the clause before are restored; other numbers stay as they are."""
+
+import pytest
+
+from workers.evaluation.facts.forms.left_out_words import restore_left_out
+from workers.evaluation.text.languages.local_forms import local_forms
+
+
+@pytest.mark.parametrize(
+    ("text", "restored"),
+    [
+        ("The red line runs every ten minutes, the blue one every fifteen.", "The red line runs every ten minutes, the blue line every fifteen minutes."),
+        ("An adult ticket costs 12 euros, a child ticket 7.", "An adult ticket costs 12 euros, a child ticket 7 euros."),
+        ("The old lift carries 300 kg; the other one, 450.", "The old lift carries 300 kg; the other lift, 450 kg."),
+        ("The first night costs 90 euros, the second 80 and the third 70.", "The first night costs 90 euros, the second night 80 euros and the third night 70 euros."),
+        ("The first survey found 40 % of users satisfied, the second 55.", "The first survey found 40 % of users satisfied, the second survey 55 % of users."),
+        ("The main branch opened in 1998, the other one in 2004.", "The main branch opened in 1998, the other branch in 2004."),
+        ("Shipping to Germany takes two days, to France four.", "Shipping to Germany takes two days, to France four days."),
+        ("In April the club raised $400, in May 650.", "In April the club raised $400, in May $650."),
+        ("Use 300 g of flour, 150 of sugar and 20 of yeast.", "Use 300 g of flour, 150 g of sugar and 20 g of yeast."),
+        ("La primera parte dura 40 minutes, la segunda 25.", "La primera parte dura 40 minutes, la segunda parte 25 minutes."),
+    ],
+)  # fmt: skip
+def test_words_that_two_clauses_share_are_restored_in_the_later_one(text: str, restored: str) -> None:
+    assert restore_left_out(text) == restored
+    assert restore_left_out(restored) == restored
+
+
+def test_a_german_ordinal_is_no_figure() -> None:
+    text = local_forms("Der erste Teil dauert 40 Minuten, der zweite 25.", "de")
+    assert restore_left_out(text) == "Der erste Teil dauert 40 minutes, der 2. Teil 25 minutes."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tour lasts 40 minutes and ends in hall 3.",
+        "The trip takes 2 hours, departures are at 10 and 14.",
+        "Bus 7 takes 40 minutes, bus 25 takes half an hour.",
+        "It took 40 minutes, in the year 1998.",
+        "The bill passed by 40 votes to 12.",
+        "The hotel is 2 km from the beach and has 45 rooms.",
+        "From 10 kg up, see section 4.",
+        "Take 2 tablets, at most 6.",
+        "The part takes 40 minutes, der 2. Teil fehlt.",
+        "It has 7 parts of wood, the table 5.",
+        "It is open for 3 days, 5 of which are free.",
+        "Tickets cost $5, for seniors three.",
+        "The club raised $400, in 1998 more.",
+        "Between 10 minutes and twenty.",
+    ],
+)
+def test_a_number_of_something_else_stays_as_it_is(text: str) -> None:
+    assert restore_left_out(text) == text

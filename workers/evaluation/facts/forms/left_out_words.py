@@ -1,0 +1,87 @@
+"""Restore the words that a later clause leaves out because an earlier one has them.
+
+"The red line runs every ten minutes, the blue one every fifteen" leaves out the line and the minutes of the second
+clause (gapping; Quirk et al., A Comprehensive Grammar of the English Language, 13.92). With them each clause has its own
+subject and value. Claims and evidence are written alike and then compared; the text is never shown.
+"""
+
+import re
+
+from workers.evaluation.facts.numbers.number_words import NUMBER_NAME
+from workers.evaluation.facts.series import SERIES_NAMES
+from workers.evaluation.facts.units import UNITS
+from workers.evaluation.text.prefilter import PrefilteredPattern
+from workers.evaluation.text.words import key_of, word_set
+
+MAX_CLAUSES = 8
+"""Most clauses of a text whose words are restored."""
+
+_NUMBER = rf"(?:\d{{1,6}}(?:[.,]\d{{1,3}})?|{NUMBER_NAME}(?:-{NUMBER_NAME})?)"
+_CUT = r"(?:[,;]\s(?:(?:and|but|und|et|y|e|en|i)\s)?|\s(?:and|while|whereas|but|und|et)\s)"
+_END = r"(?=\s*(?:[.;!?]?$|[.;!?]\s(?!\d)|,\s|(?:and|while|whereas|but|und|et)\s))"
+_OF = r"\s(?:of|von|de|di|van)\s"
+_MEASURED = rf"(?<![\w.,:/-])(?P<symbol>[$€£])?{_NUMBER}(?P<unit>\s?[^\W\d_]{{1,12}}|\s?[%€$£]|(?<=\d))"
+_UNIT_LEFT_OUT = PrefilteredPattern(
+    rf"{_MEASURED}(?P<of>{_OF}[^\W\d_]+)?(?:\s[^\W\d_]+){{0,4}}{_CUT}"
+    rf"(?P<who>(?:(?:[^\W\d_][\w'’-]*,?|\d{{1,2}}\.)\s){{1,6}})(?P<number>{_NUMBER}){_END}",
+    re.IGNORECASE,
+)
+"""A number with its unit, and a number at the end of the next clause: "takes 40 minutes, the second 25"."""
+_UNIT_OF_SECOND = PrefilteredPattern(rf"{_MEASURED}{_OF}[^\W\d_]+{_CUT}(?P<number>{_NUMBER})(?={_OF})", re.IGNORECASE)
+"""Numbers of two things: "300 g of flour and 150 of sugar"."""
+_THE = "(?:the|der|die|das|de[nmr]?|l[ae]|el|il|o|het)"
+_ORDINAL = (
+    "(?:first|second|third|fourth|fifth|last|next|other|former|latter|zweiten?|dritten?|vierten?|letzten?|anderen?|deuxième|troisième|dernière?"
+    r"|autre|segund[oa]|tercer[oa]?|últim[oa]|otr[oa]|second[oa]|terz[oa]|altr[oa]|terceir[oa]|outr[oa]|tweede|derde|laatste|\d{1,2}\.)"
+)
+"""Ordinals and "other"; German ones are written in digits before: "der 2."."""
+_NOUN_LEFT_OUT = PrefilteredPattern(
+    rf"(?P<before>(?:^|[.;,:]\s|\bto\s)(?:an?|{_THE})\s[\w-]+\s(?P<noun>[^\W\d_][\w-]+)\s[^.;!?]{{0,80}}?{_CUT}{_THE}\s)"
+    rf"(?P<which>{_ORDINAL}(?:\sone)?|[\w-]+\sone)"
+    rf"(?=,?\s(?:(?:every|only|about|around|for|over|at|in|on|from|to|up|um|in|im|seit|nur|etwa|en|à|a|alle)\s){{0,2}}{_NUMBER}(?!\w))",
+    re.IGNORECASE,
+)
+"""A subject with an adjective, and one of another kind without its noun: "the red line …, the blue one every fifteen"."""
+_ONE = re.compile(r"\sone$", re.IGNORECASE)
+_LABELS = SERIES_NAMES | word_set(
+    "page pages step chapter section sections figure table hall passage seite kapitel halle sala"
+)
+"""Nouns whose number is a name where they have no article: "ends in hall 3", not "a child ticket 7"."""
+_BEFORE_OTHERS = word_set("number no at until till since um ab nummer número numéro der die das den dem")
+"""Words before a number that has no unit: "departures are at 10", "der 2. Teil"."""
+_ARTICLE = re.compile(r"\b(?:an?|the|eine?[mnr]?|der|die|das|une?|l[ae]|una?|el|il|uma?|een|het|de)\s", re.IGNORECASE)
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+
+
+def restore_left_out(text: str) -> str:
+    """Return a text whose clauses have the nouns and units that they share with the clause before.
+
+    Args:
+        text: plain text of a sentence.
+    """
+    for _ in range(MAX_CLAUSES):
+        restored = _UNIT_OF_SECOND.sub(_measured, _UNIT_LEFT_OUT.sub(_with_unit, _NOUN_LEFT_OUT.sub(_with_noun, text)))
+        if restored == text:
+            break
+        text = restored
+    return text
+
+
+def _with_unit(match: re.Match[str]) -> str:
+    last = key_of(match["who"].split()[-1])
+    is_name = last in _BEFORE_OTHERS or (last in _LABELS and not _ARTICLE.search(match["who"]))
+    measured = match[0] if is_name else _measured(match)
+    return measured + (match["of"] or "") if measured != match[0] else measured
+
+
+def _measured(match: re.Match[str]) -> str:
+    number, symbol, unit = match["number"], match["symbol"], match["unit"]
+    if _YEAR.fullmatch(number) or (symbol and not number[0].isdigit()):
+        return match[0]
+    if symbol:
+        return f"{match[0].removesuffix(number)}{symbol}{number}"
+    return f"{match[0]}{unit}" if key_of(unit.strip()) in UNITS else match[0]
+
+
+def _with_noun(match: re.Match[str]) -> str:
+    return f"{match['before']}{_ONE.sub('', match['which'])} {match['noun']}"
