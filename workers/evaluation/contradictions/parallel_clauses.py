@@ -74,6 +74,13 @@ _STEP = re.compile(r"^\W*\d{1,2}[.)]?\s+(?=[A-Z])")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _HIRAGANA = re.compile(r"[\u3040-\u309f]")
 _DIGIT = re.compile(r"\d")
+_YEAR = re.compile(r"1\d{3}|20\d\d")
+_FRONTED = re.compile(
+    r"^(?P<phrase>(?i:in|on|at|by|during|since)\s(?:[A-Z][^\W\d_]+|\d{4})),?\s(?P<rest>.+)$", re.DOTALL
+)
+"""A time or place before its clause: "In June it raised 650 euros"."""
+_ALSO_SMALL = frozenset({"May", "Will"})
+"""Names that are small words without their capital."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +165,7 @@ def stems_of(text: str) -> tuple[str, ...]:
 
 
 def _key(word: str, *, is_first: bool) -> str:
-    if len(word) == 1 and word.isupper() and not is_first:
+    if ((len(word) == 1 and word.isupper()) or word in _ALSO_SMALL) and not is_first:
         return word  # "server A" is a name, "a server" is none
     key = stem(word.lower())
     if len(key) == 4 and key.endswith("e"):
@@ -190,7 +197,9 @@ def _aligned(text: str) -> tuple[tuple[str, ...], ...]:
     if not text or _LISTED.search(text):
         return ()
     text = _STEP.sub("", text)
-    parts = [stems for part in cut_clauses(text) if len(stems := stems_of(part)) > 1]
+    clauses = cut_clauses(text)
+    turned = [f"{match['rest'].rstrip('.')} {match['phrase']}" for part in clauses if (match := _FRONTED.match(part))]
+    parts = [stems for part in (*clauses, *turned) if len(stems := stems_of(part)) > 1]
     if len(parts) > MAX_PIECES:
         return ()
     longest = MAX_LETTERS if _UNSPACED.search(text) else MAX_WORDS
@@ -263,12 +272,17 @@ def _is_count_of(part: Sequence[str]) -> bool:
 
 
 def _figures_apart(mine: frozenset[str], theirs: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """Yield the figures and the other words of a part apart, if both sides have figures."""
-    own, other = (frozenset(word for word in part if _is_figure(word)) for part in (mine, theirs))
-    if own and other:
-        yield own, other
-        mine, theirs = mine - own, theirs - other
+    """Yield the years, the other figures and the other words of a part apart, as far as both sides have them."""
+    for is_kind in (_is_year, _is_figure):
+        own, other = (frozenset(filter(is_kind, part)) for part in (mine, theirs))
+        if own and other:
+            yield own, other
+            mine, theirs = mine - own, theirs - other
     yield mine, theirs
+
+
+def _is_year(word: str) -> bool:
+    return bool(_YEAR.fullmatch(word))
 
 
 def _is_count(word: str) -> bool:

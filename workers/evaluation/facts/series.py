@@ -45,13 +45,16 @@ def find_codes(text: str) -> list[tuple[Code, int, int]]:
     A word before a number names a series if it has a capital, if letters and digits are written as one, if it
     is written so elsewhere in the text, or if it is a common series name. In "sold 5" it is none of these.
     """
-    matches = [match for match in _CODE.finditer(text) if match[1].lower() not in NOT_SERIES]
+    matches = [
+        match
+        for match in _CODE.finditer(text)
+        if match[1].lower() not in NOT_SERIES and (_is_written_as_one(match) or _stands_alone(match, text))
+    ]
     strict = {match[1].lower() for match in matches if _is_strict(match)}
     found = [
         ((match[1].lower(), match[2].lstrip("0") or "0"), match.start(), match.end())
         for match in matches
-        if _is_strict(match)
-        or ((match[1].lower() in strict or match[1].lower() in SERIES_NAMES) and _stands_alone(match, text))
+        if _is_strict(match) or match[1].lower() in strict or match[1].lower() in SERIES_NAMES
     ]
     found += [
         ((match[1].lower(), match[2].lower()), match.start(), match.end())
@@ -68,11 +71,14 @@ def find_codes(text: str) -> list[tuple[Code, int, int]]:
 
 def _is_strict(match: re.Match[str]) -> bool:
     # A capital within the word counts too: "iPhone 15".
-    has_capital = match[1] != match[1].lower()
-    return "-" in match[0] or "_" in match[0] or has_capital or match[1] + match[2] == match[0]
+    return match[1] != match[1].lower() or _is_written_as_one(match)
+
+
+def _is_written_as_one(match: re.Match[str]) -> bool:
+    return "-" in match[0] or "_" in match[0] or match[1] + match[2] == match[0]
 
 
 def _stands_alone(match: re.Match[str], text: str) -> bool:
-    """Return true if the number does not belong to a unit after it ("order 5 kg")."""
+    """Return true if the number does not belong to a unit after it: "order 5 kg", "die Fahrt 65 Euro"."""
     behind = re.match(r"[\s-]{0,2}([^\W\d_]{1,15})", text[match.end() : match.end() + 20])
     return not behind or behind[1].lower() not in UNITS

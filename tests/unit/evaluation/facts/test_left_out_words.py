@@ -52,3 +52,16 @@ def test_a_german_ordinal_is_no_figure() -> None:
 )
 def test_a_number_of_something_else_stays_as_it_is(text: str) -> None:
     assert restore_left_out(text) == text
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "restored"),
+    [
+        ("The first part takes 40 minutes.", "The second takes 25.", "The second part takes 25 minutes."),
+        ("An adult ticket costs 12 euros.", "A child ticket costs 7.", "A child ticket costs 7 euros."),
+        ("The trip takes 3 hours.", "The group size is 12.", "The group size is 12."),
+        ("The bridge is 300 m long.", "It was built by 12 men.", "It was built by 12 men."),
+    ],
+)
+def test_a_sentence_shares_words_with_the_one_before(before: str, text: str, restored: str) -> None:
+    assert restore_left_out(text, before) == restored

@@ -91,6 +91,7 @@ def test_a_figure_of_the_question_contradicts_nothing(question: str, context: st
         ("How long is the second part?", "The first part takes 40 minutes, the second 25.", "The second part takes 25 minutes.", "The second part takes 40 minutes."),
         ("How tall is Ben?", "Anna is 160 cm tall, Ben 175.", "Ben is 175 cm tall.", "Ben is 160 cm tall."),
         ("How many days of vacation do part-timers get?", "Full-timers get 30 days of vacation, part-timers 18.", "Part-timers get 18 days of vacation.", "Part-timers get 30 days of vacation."),
+        ("How long is the second part?", "The first part takes 40 minutes. The second takes 25.", "The second part takes 25 minutes.", "The second part takes 40 minutes."),
         ("Wie lange dauert der zweite Teil?", "Der erste Teil dauert 40 Minuten, der zweite 25.", "Der zweite Teil dauert 25 Minuten.", "Der zweite Teil dauert 40 Minuten."),
     ],
 )  # fmt: skip
@@ -113,3 +114,30 @@ def test_a_figure_of_the_question_that_the_evidence_has_otherwise_is_noticed(
     question: str, context: str, claim: str
 ) -> None:
     assert verdicts_on(question, context, claim) & {"contradicted", "unsupported"}
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "right", "wrong"),
+    [
+        ("How much was raised in May?", "In April the club raised 400 euros and in May 650 euros.", "In May the club raised 650 euros.", "In May the club raised 400 euros."),
+        ("How much was raised in June?", "The club raised 400 euros in April. In June it raised 650 euros.", "In June the club raised 650 euros.", "In June the club raised 400 euros."),
+        ("How much was raised in 2021?", "In 2020 the club raised 400 euros and in 2021 650 euros.", "In 2021 the club raised 650 euros.", "In 2021 the club raised 400 euros."),
+        ("How many people lived there in 1950?", "In 1900 the town had 4,000 inhabitants, in 1950 9,500.", "In 1950 the town had 9,500 inhabitants.", "In 1950 the town had 4,000 inhabitants."),
+        ("Was kostet es im Mai?", "Im April kostet die Fahrt 40 Euro, im Mai 65.", "Im Mai kostet die Fahrt 65 Euro.", "Im Mai kostet die Fahrt 40 Euro."),
+        ("Where does Will live?", "Anna lives in Rome and Will lives in Milan.", "Will lives in Milan.", "Will lives in Rome."),
+    ],
+)  # fmt: skip
+def test_a_value_belongs_to_its_month_year_or_name(question: str, context: str, right: str, wrong: str) -> None:
+    assert verdicts_on(question, context, right) == {"supported"}
+    assert verdicts_on(question, context, wrong) == {"contradicted"}
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "claim"),
+    [
+        ("What do I need?", "Use 300 g of flour and 150 g of sugar.", "Use 150 g of sugar."),
+        ("Was kostet die Fahrt?", "Die Fahrt kostet im Mai 65 Euro.", "Im Mai kostet die Fahrt 65 Euro."),
+    ],
+)
+def test_a_capital_before_a_figure_with_its_unit_is_no_series(question: str, context: str, claim: str) -> None:
+    assert verdicts_on(question, context, claim) == {"supported"}

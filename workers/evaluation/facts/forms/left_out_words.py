@@ -15,6 +15,8 @@ from workers.evaluation.text.words import key_of, word_set
 
 MAX_CLAUSES = 8
 """Most clauses of a text whose words are restored."""
+MAX_LATER = 80
+"""Longest sentence that is read with the one before, code points."""
 
 _NUMBER = rf"(?:\d{{1,6}}(?:[.,]\d{{1,3}})?|{NUMBER_NAME}(?:-{NUMBER_NAME})?)"
 _CUT = r"(?:[,;]\s(?:(?:and|but|und|et|y|e|en|i)\s)?|\s(?:and|while|whereas|but|und|et)\s)"
@@ -22,8 +24,8 @@ _END = r"(?=\s*(?:[.;!?]?$|[.;!?]\s(?!\d)|,\s|(?:and|while|whereas|but|und|et)\s
 _OF = r"\s(?:of|von|de|di|van)\s"
 _MEASURED = rf"(?<![\w.,:/-])(?P<symbol>[$€£])?{_NUMBER}(?P<unit>\s?[^\W\d_]{{1,12}}|\s?[%€$£]|(?<=\d))"
 _UNIT_LEFT_OUT = PrefilteredPattern(
-    rf"{_MEASURED}(?P<of>{_OF}[^\W\d_]+)?(?:\s[^\W\d_]+){{0,4}}{_CUT}"
-    rf"(?P<who>(?:(?:[^\W\d_][\w'’-]*,?|\d{{1,2}}\.)\s){{1,6}})(?P<number>{_NUMBER}){_END}",
+    rf"{_MEASURED}(?P<of>{_OF}[^\W\d_]+)?(?:\s[^\W\d_]+){{0,4}}(?:{_CUT}|(?P<stop>\.\s))"
+    rf"(?P<who>(?:(?:[^\W\d_][\w'’-]*,?|\d{{1,2}}\.|\d{{4}},?)\s){{1,6}})(?P<number>{_NUMBER}){_END}",
     re.IGNORECASE,
 )
 """A number with its unit, and a number at the end of the next clause: "takes 40 minutes, the second 25"."""
@@ -36,9 +38,9 @@ _ORDINAL = (
 )
 """Ordinals and "other"; German ones are written in digits before: "der 2."."""
 _NOUN_LEFT_OUT = PrefilteredPattern(
-    rf"(?P<before>(?:^|[.;,:]\s|\bto\s)(?:an?|{_THE})\s[\w-]+\s(?P<noun>[^\W\d_][\w-]+)\s[^.;!?]{{0,80}}?{_CUT}{_THE}\s)"
+    rf"(?P<before>(?:^|[.;,:]\s|\bto\s)(?:(?:an?|{_THE})\s[\w-]+|one)\s(?P<noun>[^\W\d_][\w-]+)\s[^.;!?]{{0,80}}?(?:{_CUT}|\.\s)(?:an?|{_THE})\s)"
     rf"(?P<which>{_ORDINAL}(?:\sone)?|[\w-]+\sone)"
-    rf"(?=,?\s(?:(?:every|only|about|around|for|over|at|in|on|from|to|up|um|in|im|seit|nur|etwa|en|à|a|alle)\s){{0,2}}{_NUMBER}(?!\w))",
+    rf"(?=,?\s(?:(?:every|only|about|around|for|over|at|in|on|from|to|up|um|in|im|seit|nur|etwa|en|à|a|alle)\s){{0,2}}{_NUMBER}(?!\w)|\s(?:is|was|are|were|has|had|takes?|took|costs?|lasts?|needs?|weighs?|ist|war|hat|dauert|kostet)\s{_NUMBER}\W*$)",
     re.IGNORECASE,
 )
 """A subject with an adjective, and one of another kind without its noun: "the red line …, the blue one every fifteen"."""
@@ -49,16 +51,22 @@ _LABELS = SERIES_NAMES | word_set(
 """Nouns whose number is a name where they have no article: "ends in hall 3", not "a child ticket 7"."""
 _BEFORE_OTHERS = word_set("number no at until till since um ab nummer número numéro der die das den dem")
 """Words before a number that has no unit: "departures are at 10", "der 2. Teil"."""
+_COPULAS = word_set("is are was were has have had ist sind war waren hat haben est sont es son è sono")
 _ARTICLE = re.compile(r"\b(?:an?|the|eine?[mnr]?|der|die|das|une?|l[ae]|una?|el|il|uma?|een|het|de)\s", re.IGNORECASE)
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
-def restore_left_out(text: str) -> str:
-    """Return a text whose clauses have the nouns and units that they share with the clause before.
+def restore_left_out(text: str, before: str = "") -> str:
+    """Return a sentence whose clauses have the nouns and units that they share with the clause before.
 
     Args:
-        text: plain text of a sentence.
+        text: plain text of the sentence.
+        before: the sentence before in the same source, restored; empty if there is none.
     """
+    if before and len(text) <= MAX_LATER:
+        whole = restore_left_out(f"{before} {text}")
+        if whole.startswith(f"{before} "):
+            return whole.removeprefix(f"{before} ")
     for _ in range(MAX_CLAUSES):
         restored = _UNIT_OF_SECOND.sub(_measured, _UNIT_LEFT_OUT.sub(_with_unit, _NOUN_LEFT_OUT.sub(_with_noun, text)))
         if restored == text:
@@ -70,8 +78,14 @@ def restore_left_out(text: str) -> str:
 def _with_unit(match: re.Match[str]) -> str:
     last = key_of(match["who"].split()[-1])
     is_name = last in _BEFORE_OTHERS or (last in _LABELS and not _ARTICLE.search(match["who"]))
+    # "takes 40 minutes. The second takes 25": another verb tells of another kind of number.
+    is_name = is_name or ((match["stop"] or last in _COPULAS) and last not in _words_before(match))
     measured = match[0] if is_name else _measured(match)
     return measured + (match["of"] or "") if measured != match[0] else measured
+
+
+def _words_before(match: re.Match[str]) -> set[str]:
+    return set(map(key_of, match.string[: match.start("who")].split()))
 
 
 def _measured(match: re.Match[str]) -> str:

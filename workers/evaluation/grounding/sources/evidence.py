@@ -79,9 +79,11 @@ def collect_evidence(
         own = known_language(chunk.content) or language
         if (own, language) == ("zh", "ja"):
             own = language  # a table or title in Japanese may have no kana
+        before = ""
         for unit in segment_source(chunk.content):
             written = plain_text(unit.text)[:MAX_TEXT]
-            text = restore_left_out(local_forms(written, own))
+            text = restore_left_out(local_forms(written, own), before)
+            before = "" if unit.of_record else text
             words = content_words(text, own) | frozenset(map(stem, unnamed_days(text)))
             if words:
                 place = (number, chunk.chunk_id, unit.start, unit.end)

@@ -325,7 +325,8 @@ def _names(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     months = [_forms(locale.months, place, is_inflected=language in _INFLECTED) for place in range(1, 13)]
     days = _DAY_FORMS.get(language) or [rf"(?:{_forms(locale.days, place)})(?:s|en)?" for place in range(7)]
     return tuple(
-        (re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE), english)
+        # With its capital the month is not the verb.
+        (re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE), "May" if english == "may" else english)
         for pattern, english in zip((*months, *days), (*MONTHS, *DAYS), strict=True)
     )
 
