@@ -220,6 +220,7 @@ en | A fee of 80 euros is due. The deposit is 120 euros. | The fee is 80 euros.
 en | A fee of 80 euros is due. The deposit is 120 euros. | The price is 80 euros.
 en | The rent is 600 euros and the rent of the garage is 80 euros. A fee of 80 euros is due. | The rent is 80 euros for the garage.
 en | The fee is 80 euros. The deposit is 120 euros. | The total is 200 euros.
+en | The hall is 40 m long; the height is 12 m. | The hall is 12 m high.
 en | A fee of 80 euros is due. The deposit is 120 euros. | The deposit is 40 euros higher than the fee of 80 euros.
 de | Es fällt eine Gebühr von 80 Euro an. Die Kaution beträgt 120 Euro. | Die Gebühr beträgt 80 Euro.
 fr | Les frais s'élèvent à 80 euros. La caution est de 120 euros. | La caution est de 120 euros.

@@ -21,6 +21,7 @@ MAX_LATER = 80
 _NUMBER = rf"(?:\d{{1,6}}(?:[.,]\d{{1,3}})?|{NUMBER_NAME}(?:-{NUMBER_NAME})?)"
 _CUT = r"(?:[,;]\s(?:(?:and|but|und|et|y|e|en|i)\s)?|\s(?:and|while|whereas|but|und|et)\s)"
 _END = r"(?=\s*(?:[.;!?]?$|[.;!?]\s(?!\d)|,\s|(?:and|while|whereas|but|und|et)\s))"
+_BARE = PrefilteredPattern(rf"\s{_NUMBER}{_END}", re.IGNORECASE)
 _OF = r"\s(?:of|von|de|di|van)\s"
 _MEASURED = rf"(?<![\w.,:/-])(?P<symbol>[$€£])?{_NUMBER}(?P<unit>\s?[^\W\d_]{{1,12}}|\s?[%€$£]|(?<=\d))"
 _UNIT_LEFT_OUT = PrefilteredPattern(
@@ -63,7 +64,7 @@ def restore_left_out(text: str, before: str = "") -> str:
         text: plain text of the sentence.
         before: the sentence before in the same source, restored; empty if there is none.
     """
-    if before and len(text) <= MAX_LATER:
+    if before and len(text) <= MAX_LATER and _BARE.search(text):
         whole = restore_left_out(f"{before} {text}")
         if whole.startswith(f"{before} "):
             return whole.removeprefix(f"{before} ")
