@@ -6,10 +6,8 @@ import time
 from tests.chaos.registry import scenario
 from tests.chaos.run import Run, Skipped
 from tests.chaos.standstill import standstills
-from tests.harness.answers import stubbed_records
 from tests.harness.deployment import WorkerProcess
 
-STUBBED = "benchmarks.stubbed_worker"
 WORKERS = 2
 STEADY_SECONDS = 10.0
 """Time of ordinary work before the first worker is stopped."""
@@ -38,7 +36,7 @@ async def static_deployment(run: Run) -> None:
 
 async def _replace_each(run: Run, *, static: bool) -> None:
     count = run.fleet or WORKERS
-    run.records = stubbed_records
+    run.stub_evaluation()
     if run.deployment.addresses.light_broker:
         if count > run.deployment.partitions:
             raise Skipped(f"topics on the light broker have {run.deployment.partitions} partitions")
@@ -78,4 +76,4 @@ async def _start(run: Run, number: int, *, static: bool) -> WorkerProcess:
         environment["TOUCHSTONE_KAFKA__SESSION_TIMEOUT_SECONDS"] = SESSION_SECONDS
     if static:
         environment[NAME_VARIABLE] = f"{run.deployment.name}-{number}"
-    return await run.deployment.start_worker(module=STUBBED, environment=environment, ready=False)
+    return await run.deployment.start_worker(module=run.module, environment=environment, ready=False)

@@ -81,6 +81,7 @@ async def play(
     int8: Path | None = None,
     kills: int | None = None,
     fleet: int | None = None,
+    stubbed: bool = False,
     tell: Callable[[str, int, int], None] | None = None,
 ) -> Outcome:
     """Run one scenario on a deployment of its own.
@@ -93,6 +94,7 @@ async def play(
         int8: folder of the model in int8, for workers that run it; without, they run it in fp32.
         kills: processes to kill, where the scenario leaves the number open.
         fleet: workers to start, where the scenario leaves the number open.
+        stubbed: whether evaluations are constant, for many answers in little time.
         tell: called as the scenario goes on.
     """
     deployment = Deployment(addresses, directory, int8=int8)
@@ -101,6 +103,8 @@ async def play(
     await deployment.prepare()
     run = Run(deployment, answers, await deployment.client(), kills=kills, fleet=fleet)
     run.tell = tell or run.tell
+    if stubbed:
+        run.stub_evaluation()
     started = time.monotonic()
     try:
         await scenario.play(run)
@@ -120,7 +124,14 @@ async def play(
 
 
 async def play_all(
-    names: list[str], answers: int, console: Console, *, light_broker: bool, kills: int | None, fleet: int | None
+    names: list[str],
+    answers: int,
+    console: Console,
+    *,
+    light_broker: bool,
+    kills: int | None,
+    fleet: int | None,
+    stubbed: bool,
 ) -> tuple[list[Outcome], dict[str, str], dict[str, str]]:
     """Run scenarios one after the other on local services."""
     from workers.local.services import LocalServices
@@ -137,7 +148,14 @@ async def play_all(
                     with _shown(f"{name}: {SCENARIOS[name].faults}", console) as tell:
                         directory = Path(folder) / name
                         outcome = await play(
-                            SCENARIOS[name], addresses, directory, answers, kills=kills, fleet=fleet, tell=tell
+                            SCENARIOS[name],
+                            addresses,
+                            directory,
+                            answers,
+                            kills=kills,
+                            fleet=fleet,
+                            stubbed=stubbed,
+                            tell=tell,
                         )
                 except Skipped as reason:
                     console.print(f"[yellow]skipped[/]  {name}: {reason}", highlight=False)
@@ -209,6 +227,7 @@ def main(
     light_broker: bool = True,
     kills: int | None = None,
     fleet: int | None = None,
+    stubbed: bool = False,
 ) -> int:
     """Run one scenario or all.
 
@@ -221,12 +240,13 @@ def main(
         console.print(f"[red]error:[/] no scenario {unknown[0]}; there are {', '.join(SCENARIOS)}")
         return 2
     outcomes, skipped, broken = asyncio.run(
-        play_all(names, answers, console, light_broker=light_broker, kills=kills, fleet=fleet)
+        play_all(names, answers, console, light_broker=light_broker, kills=kills, fleet=fleet, stubbed=stubbed)
     )
     show(outcomes, console)
     if json_file is not None:
         document = {
             "answers_a_scenario": answers,
+            "evaluation_stubbed": stubbed,
             "broker": "light" if light_broker else "Apache Kafka",
             "machine": {"cores": len(_cores()), "system": platform.system(), "python": platform.python_version()},
             "driver_peak_megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),

@@ -6,11 +6,9 @@ import random
 from tests.chaos.kafka_admin import replicas_in_sync
 from tests.chaos.registry import scenario
 from tests.chaos.run import Run
-from tests.harness.answers import stubbed_records
 from tests.harness.deployment import WorkerProcess, until
 from tests.harness.kafka_cluster import KafkaCluster
 
-STUBBED = "benchmarks.stubbed_worker"
 SEED = 20261125
 BROKERS = 3
 WORKERS = 2
@@ -20,9 +18,9 @@ WORKERS = 2
 async def random_kills(run: Run) -> None:
     chance = random.Random(SEED)
     kills = run.kills or max(4, run.answers // 1_000)
-    run.records = stubbed_records
+    run.stub_evaluation()
     cluster = await run.own_kafka(BROKERS)
-    workers = [await run.worker(module=STUBBED) for _ in range(WORKERS)]
+    workers = [await run.worker() for _ in range(WORKERS)]
     sent = 0
     for number in range(kills):
         share = run.answers * (number + 1) // (kills + 1) - sent
@@ -46,7 +44,7 @@ async def _kill_worker(run: Run, workers: list[WorkerProcess], number: int) -> N
     run.observe()
     assert workers[number].running, f"the worker ended by itself:\n{workers[number].tail()}"
     await workers[number].kill()
-    workers[number] = await run.worker(module=STUBBED)
+    workers[number] = await run.worker()
 
 
 async def _kill_broker(run: Run, cluster: KafkaCluster, number: int, away: float) -> None:

@@ -15,11 +15,13 @@ from tests.chaos.broker import ProxiedBroker
 from tests.chaos.proxy import KafkaProxy, TcpProxy
 from tests.chaos.standstill import Standstill
 from tests.harness.addresses import with_port
-from tests.harness.answers import identifier, records
+from tests.harness.answers import identifier, records, stubbed_records
 from tests.harness.deployment import Deployment, WorkerProcess, until
 from tests.harness.kafka_cluster import KafkaCluster, KafkaMissing
 
 FAULTS_PATH = Path(__file__).parent / "faults"
+STUBBED = "benchmarks.stubbed_worker"
+"""Module of workers whose evaluation is stubbed."""
 
 
 class Skipped(Exception):
@@ -42,6 +44,7 @@ class Run:
         fleet: workers to start, where the scenario leaves the number open.
         standstills: longest times without a new record by group, where the scenario measures them.
         notes: what explains the figures.
+        module: module that a worker runs.
         records: makes answers: number, prefix and first number.
         tell: called with what was done, how often, and how often it will be done.
     """
@@ -60,6 +63,7 @@ class Run:
     fleet: int | None = None
     standstills: dict[str, Standstill] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    module: str = "workers.cli"
     records: Callable[[int, str, int], Iterable[tuple[bytes, bytes]]] = records
     tell: Callable[[str, int, int], None] = lambda _what, _done, _all: None
     proxies: list[TcpProxy | KafkaProxy] = field(default_factory=list)
@@ -77,9 +81,12 @@ class Run:
         self,
         agents: list[str] | None = None,
         environment: dict[str, str] | None = None,
-        module: str = "workers.cli",
     ) -> WorkerProcess:
-        return await self.deployment.start_worker(agents, environment=environment, module=module)
+        return await self.deployment.start_worker(agents, environment=environment, module=self.module)
+
+    def stub_evaluation(self) -> None:
+        """Give workers that start from now on constant evaluations, and answers that fit them."""
+        self.module, self.records = STUBBED, stubbed_records
 
     async def send(self, count: int | None = None, prefix: str = "a", start: int = 0) -> None:
         """Send answers; counted as sent once the broker has confirmed them."""

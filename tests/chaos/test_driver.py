@@ -9,7 +9,7 @@ import pytest
 
 from tests.chaos.driver import ScenarioBroken, play
 from tests.chaos.registry import Scenario
-from tests.chaos.run import Run, Skipped
+from tests.chaos.run import STUBBED, Run, Skipped
 from tests.harness.deployment import until
 from workers.settings.addresses import Addresses
 
@@ -36,6 +36,17 @@ async def test_a_skipped_scenario_stays_one(addresses: Addresses, tmp_path: Path
     with pytest.raises(Skipped):
         async with asyncio.timeout(60):
             await play(Scenario("skips", "nothing", skips), addresses, tmp_path, 10)
+
+
+async def test_every_scenario_can_be_played_with_stubbed_evaluation(addresses: Addresses, tmp_path: Path) -> None:
+    async def evaluates(run: Run) -> None:
+        assert run.module == STUBBED
+        await run.worker()
+        await run.send()
+        await run.until_settled()
+
+    outcome = await play(Scenario("stubbed", "nothing", evaluates), addresses, tmp_path, 10, stubbed=True)
+    assert outcome.passed
 
 
 async def test_a_scenario_whose_answers_become_dead_letters_fails(addresses: Addresses, tmp_path: Path) -> None:

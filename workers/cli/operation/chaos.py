@@ -21,6 +21,9 @@ def chaos(
         int | None,
         typer.Option(min=2, help="Number of workers that rolling_deployment replaces; by default 2."),
     ] = None,
+    stubbed: Annotated[
+        bool, typer.Option("--stubbed", help="Evaluate with constants: delivery is tested with more answers a second.")
+    ] = False,
     broker: BrokerChoice = Broker.LIGHT,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures to this file.")] = None,
 ) -> None:
@@ -33,6 +36,7 @@ def chaos(
       touchstone chaos --scenario sigkill --answers 1000
       touchstone chaos --json chaos.json
       KAFKA_HOME=/opt/kafka touchstone chaos --scenario broker_restart --broker kafka
+      KAFKA_HOME=/opt/kafka touchstone chaos --scenario replicas_lost --answers 10000 --stubbed --broker kafka
       KAFKA_HOME=/opt/kafka touchstone chaos --scenario random_kills --answers 200000 --kills 200 --broker kafka
       KAFKA_HOME=/opt/kafka touchstone chaos --scenario rolling_deployment --workers 8 --broker kafka
     """
@@ -44,4 +48,6 @@ def chaos(
             "the scenarios are in the folder tests of a checkout; run the command there, after `make install`"
         ) from error
     light_broker = broker is Broker.LIGHT
-    raise typer.Exit(main(scenario, answers, json_file, light_broker=light_broker, kills=kills, fleet=workers))
+    raise typer.Exit(
+        main(scenario, answers, json_file, light_broker=light_broker, kills=kills, fleet=workers, stubbed=stubbed)
+    )
