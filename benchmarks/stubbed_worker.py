@@ -3,10 +3,11 @@
     python -m benchmarks.stubbed_worker
 
 Started by ``benchmarks.pipeline``. The judges give the findings of the examples in ``schemas/examples``
-for every answer, so that reports have the size that they have; the model gives one vector for all texts.
+for every answer, so that reports have the size that they have; the model gives a random vector for each text.
 """
 
 from collections.abc import Sequence
+from zlib import crc32
 
 import numpy as np
 
@@ -27,14 +28,17 @@ from workers.stores.lancedb.memory_store import MemoryStore
 DIMENSIONS = 384
 
 
-class OneVector:
-    """Return the same vector for every text."""
+class RandomVectors:
+    """Return a random vector for each text: an index of equal vectors costs more than one of answers."""
 
-    name = "one vector"
+    name = "random vectors"
     dimensions = DIMENSIONS
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        return np.tile(np.float32(DIMENSIONS**-0.5), (len(texts), DIMENSIONS))
+        vectors = [
+            np.random.default_rng(crc32(text.encode())).standard_normal(DIMENSIONS, np.float32) for text in texts
+        ]
+        return np.stack([vector / np.linalg.norm(vector) for vector in vectors])
 
 
 def constant(evaluator: AnyEvaluator) -> Evaluator[None, Findings]:
@@ -61,7 +65,7 @@ def _handler(
 
 def _backend(settings: Settings) -> EmbeddingBackend:
     del settings
-    return OneVector()
+    return RandomVectors()
 
 
 def main() -> None:
