@@ -13,6 +13,8 @@ from tests.harness.console import ConsoleThread
 from tests.harness.reviews import store_decision
 from workers.console.presentation.outcome import Recorded, SeenBefore, is_empty, outcome_words, seen_as
 from workers.decision.release_events import review_request
+from workers.review.decision_events import decided, withdrawal
+from workers.stores.clickhouse.rows.review_rows import closing_row, decision_row
 
 TENANT = "emptied"
 TEXTS = ("", " \n\u200b ", "\u2060\ufeff", "\u3000\u00ad")
@@ -59,6 +61,7 @@ def test_the_page_of_an_empty_answer_never_says_that_readers_saw_it(
     assert "readers got an empty answer" in shown
     assert "Readers got an empty answer." in shown
     assert "The answer has no text, and so no claims." in shown
+    assert "The model gave an empty answer." in shown
 
 
 def test_an_answer_with_a_text_was_seen(console: ConsoleThread, answers: Sequence[EnrichedAnswer]) -> None:
@@ -88,6 +91,45 @@ def test_the_audit_says_what_readers_got_of_empty_answers(
         assert words.startswith("Rejected by anna; readers got an empty answer from ")
         assert words.endswith(", then a notice in its place.")
     assert "readers saw it without a warning" in by_answer["emptied-9", "automatic"]
+
+
+def test_an_approved_and_withdrawn_empty_answer_was_an_empty_one_to_its_end(console: ConsoleThread) -> None:
+    """Approvals of empty answers are refused; there are some from before."""
+    tenant = "emptied-before"
+    (answer,) = console.store([asked(10, "").model_copy(update={"tenant": tenant})])
+    request = review_request(answer, answer.enriched_at, deadline_hours=24)
+    assert request is not None
+    begin, approved, ended = (answer.enriched_at + timedelta(minutes=number) for number in range(3))
+    values = {"by": "anna", "profile": {}, "at": approved, "action": "approve", "with_warning": True}
+    decision = decided(request, **values)
+    taken = withdrawal(request, decision.feedback_id, by="cleo", at=ended, reason="wrong_figure", comment=None)
+    rows = [
+        decision_row(decision, "final"),
+        closing_row(decision),
+        decision_row(taken, "withdrawal"),
+        closing_row(taken),
+    ]
+    console.call(console.resources.analytics.store(rows))
+    since, at, end = (f"{time:%Y-%m-%d %H:%M:%S} UTC" for time in (begin, approved, ended))
+    said = (
+        f"Approved with a warning by anna; readers got an empty answer from {since} to {at}, "
+        f"then an empty answer with a warning, until it was withdrawn on {end}."
+    )
+    withdrawn = (
+        f"Withdrawn by cleo; readers got an empty answer with a warning from {at} to {end}, then a notice in its place."
+    )
+    found = (
+        console.client().get(f"/api/answers/{answer.answer_id}", params={"tenant": tenant}).raise_for_status().json()
+    )
+    assert found["outcome"] == f"{withdrawn} Before: {said}"
+    shown = page_of(console, f"/answers/{answer.answer_id}?tenant={tenant}")
+    _, _, history = shown.partition(f"{withdrawn} Before: {said}")
+    assert said in history
+    assert withdrawn in history
+    response = console.client().get("/api/audit/decisions", params={"tenant": tenant, "state": "everything"})
+    assert {item["ruling"]: item["outcome"] for item in response.json()["items"] if item["ruling"] != "automatic"} == {
+        "final": said, "withdrawal": withdrawn,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
