@@ -1,6 +1,7 @@
 """Answers, turns and beginnings of answers stand on the pages without the syntax of Markdown."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
@@ -8,14 +9,17 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser, expect
 
 from schemas.answers import ContextChunk, GeneratedAnswer, Turn
+from schemas.identifiers import fact_id
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import risky
+from tests.harness.reviews import store_decision
 from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.plain_markdown import claim_words, plain_text
 from workers.console.presentation.rendering import markdown
 from workers.console.presentation.verdicts import VERDICTS
 from workers.console.presentation.views import CitationView, ClaimView
+from workers.decision.release_events import review_request
 
 TENANT = "rendered"
 TABLE = "| Plan | Price |\n|---|---|\n| Basic | 9 EUR [1] |\n| Team | **39** EUR |"
@@ -126,6 +130,7 @@ ROWS = "Costs:\n\n| Max | > 5 kg |\n|---|---|\n| `a \\| b` | - 5 °C |\n\nPlan |
         (ROWS, "> 5 kg", "> 5 kg"),
         (ROWS, "- 5 °C", "- 5 °C"),
         (ROWS, "Team | 39 EUR", "Team · 39 EUR"),
+        (TABLE, "| Team | **39** EUR |", "Team · 39 EUR"),
         ("So 3 | 4 is it.", "3 | 4 is it.", "3 | 4 is it."),
         ("1. Set **it**.\n2. Go.", "1. Set **it**.", "Set it."),
         ("A. > 5 kg is heavy.", "> 5 kg is heavy.", "> 5 kg is heavy."),
@@ -158,6 +163,33 @@ def asked() -> GeneratedAnswer:
             "conversation": [Turn(role="user", content="Which **plans**?"), Turn(role="assistant", content=TABLE)],
         }
     )  # fmt: skip
+
+
+def test_claims_turns_and_corrections_stand_without_markdown(console: ConsoleThread) -> None:
+    session = {"session_id": "rendered-session", "tenant": "rendered-lines"}
+    first, second, empty = console.store(
+        asked().model_copy(update=session | {"answer_id": f"lines-{number}", "conversation": [], "completed_at": asked().completed_at + timedelta(minutes=number)} | changes)
+        for number, changes in enumerate(({}, {}, {"answer": " \u200b", "risk_mode": "observer"}))
+    )  # fmt: skip
+    client = console.client()
+
+    def parts(address: str, pattern: str) -> list[str]:
+        found = client.get(address, headers={"Accept": "text/html"}).raise_for_status().text
+        return [re.sub("<[^>]*>", "", part) for part in re.findall(f"(?s){pattern}", found)]
+
+    review = f"/review/{fact_id(second.tenant, second.answer_id, 'review')}"
+    claims = parts(review, 'class="link" data-show="[^"]*">(.*?)</button>')
+    assert any("39 EUR" in each for each in claims)
+    assert claims == parts(review, "Your verdict on: (.*?)</legend>")
+    (turn,) = parts(review, r'(Here are the [^<]*?) <a href="/answers/lines-0')
+    assert [each for each in (*claims, turn) if re.search(r"[|*]", each)] == []
+    request = review_request(first, first.enriched_at, deadline_hours=24)
+    assert request is not None
+    said = {"action": "correct", "corrected_answer": "It is **29** EUR [1]."}
+    console.call(store_decision(console.resources.analytics, request, **said))
+    snippets = parts(f"/search?tenant={first.tenant}", '<p class="snippet" dir="auto">(.*?)</p>')
+    assert "Readers see: It is 29 EUR [1]." in snippets
+    assert snippets[0].endswith("An empty answer."), empty.answer_id
 
 
 @needs_browser

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.identifiers import fact_id
 from tests.harness.console import ConsoleThread
-from tests.harness.held_answers import held
+from tests.harness.held_answers import held, risky
 from tests.harness.reviews import store_decision
 from workers.decision.release_events import review_request
 from workers.settings.sections.release import ReviewTarget
@@ -36,3 +36,17 @@ def test_a_second_opinion_names_no_waiting_reader(console: ConsoleThread, monkey
     queue = shown(console, f"/queue?state=second&tenant={TENANT}")
     assert answer.answer_id in queue or "how much memory" in queue
     assert "reader waits" not in queue
+
+
+def test_only_a_held_and_open_request_names_a_waiting_reader(console: ConsoleThread) -> None:
+    decided, released = console.store(
+        risky(number, "waited-no-more").model_copy(update={"risk_mode": mode})
+        for number, mode in enumerate(("gatekeeper", "observer"))
+    )
+    pages = [f"/review/{fact_id(each.tenant, each.answer_id, 'review')}" for each in (decided, released)]
+    assert ["a reader waits" in shown(console, page) for page in pages] == [True, False]
+    assert shown(console, "/queue?tenant=waited-no-more").count("reader waits") == 1
+    request = review_request(decided, decided.enriched_at, deadline_hours=24)
+    assert request is not None
+    console.call(store_decision(console.resources.analytics, request, by="anna", action="reject"))
+    assert "a reader waits" not in shown(console, pages[0])
