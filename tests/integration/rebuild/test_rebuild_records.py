@@ -145,8 +145,9 @@ async def test_an_answer_that_has_moved_to_another_hour_counts_there_after_a_reb
     deployment: Deployment, client: AsyncClient
 ) -> None:
     """In the order of the log, in reverse, with one row of two missing, and from nothing."""
-    now = datetime.now(UTC).replace(minute=30)
-    times = [now - timedelta(days=3), now - timedelta(days=2, hours=5)]
+    now = datetime.now(UTC)
+    # On two days: two revisions of one rank on one day are one row, and the later one of the log counts (decision 0078).
+    times = [now.replace(hour=10, minute=30) - timedelta(days=days) for days in (3, 2)]
     rows = [
         ROW | {"answer_id": name, "rank": 4, "completed_at": times[number].isoformat(),
                "enriched_at": (now + timedelta(seconds=number)).isoformat()}
