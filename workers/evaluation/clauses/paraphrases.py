@@ -54,7 +54,7 @@ _ROWS: tuple[tuple[PrefilteredPattern, _Rewrite], ...] = tuple(
         (r"^(?P<before>.+?)\s(?:is|are) (?:\w+ly )?(?:forbidden|prohibited|barred|banned) from (?P<verb>\w{2,12})ing\b(?P<rest>.*)$", _barred),
         (r"^(?P<before>.*?)\blacks?\s(?P<after>.+)$", r"\g<before>does not have \g<after>"),
         (r"^(?P<before>.*?)\b(?:is|are) missing (?P<after>an?\s.+)$", r"\g<before>does not have \g<after>"),
-        (r"^(?P<before>.*?)\babstain(?:ed|s)?\b", r"\g<before>did not vote for it. \g<before>did not vote against it"),
+        (r"^(?P<before>.*?)\babstain(?:ed|s)? (?:from|in|on) (?:(?:the|a) vote (?:on|about|for) )?(?P<what>[\w ,-]+?)(?=[;.]|$)", r"\g<before>did not vote for \g<what>. \g<before>did not vote against \g<what>"),
         (r"^(?P<what>[^.;]+?)\s(?:is|are) (?:not refundable|non-?refundable|not refunded)\b", r"You cannot get your money back for \g<what>. You cannot get a refund for \g<what>. \g<what> cannot be refunded"),
         (r"^(?P<before>.*?)\b(?:is|are) free (?:of|from) (?P<after>(?!charge)[\w ,-]+?)(?=[;.]|$)", r"\g<before>does not contain \g<after>. \g<before>has no \g<after>"),
         (r"^(?P<before>.*?)\bcomes? without (?P<after>.+)$", r"\g<before>does not have \g<after>"),

@@ -74,7 +74,6 @@ _STEP = re.compile(r"^\W*\d{1,2}[.)]?\s+(?=[A-Z])")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _HIRAGANA = re.compile(r"[\u3040-\u309f]")
 _DIGIT = re.compile(r"\d")
-_YEAR = re.compile(r"1\d{3}|20\d\d")
 _FRONTED = re.compile(
     r"^(?P<phrase>(?i:in|on|at|by|during|since)\s(?:[A-Z][^\W\d_]+|\d{4})),?\s(?P<rest>.+)$", re.DOTALL
 )
@@ -272,17 +271,12 @@ def _is_count_of(part: Sequence[str]) -> bool:
 
 
 def _figures_apart(mine: frozenset[str], theirs: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """Yield the years, the other figures and the other words of a part apart, as far as both sides have them."""
-    for is_kind in (_is_year, _is_figure):
-        own, other = (frozenset(filter(is_kind, part)) for part in (mine, theirs))
-        if own and other:
-            yield own, other
-            mine, theirs = mine - own, theirs - other
+    """Yield the figures and the other words of a part apart, if both sides have figures."""
+    own, other = (frozenset(word for word in part if _is_figure(word)) for part in (mine, theirs))
+    if own and other:
+        yield own, other
+        mine, theirs = mine - own, theirs - other
     yield mine, theirs
-
-
-def _is_year(word: str) -> bool:
-    return bool(_YEAR.fullmatch(word))
 
 
 def _is_count(word: str) -> bool:

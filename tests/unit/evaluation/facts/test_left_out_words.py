@@ -40,6 +40,7 @@ def test_a_german_ordinal_is_no_figure() -> None:
         "It took 40 minutes, in the year 1998.",
         "The bill passed by 40 votes to 12.",
         "The hotel is 2 km from the beach and has 45 rooms.",
+        "The trip takes 3 hours, the group is 12.",
         "From 10 kg up, see section 4.",
         "Take 2 tablets, at most 6.",
         "The part takes 40 minutes, der 2. Teil fehlt.",

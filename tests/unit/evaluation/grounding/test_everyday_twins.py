@@ -141,3 +141,11 @@ def test_a_value_belongs_to_its_month_year_or_name(question: str, context: str, 
 )
 def test_a_capital_before_a_figure_with_its_unit_is_no_series(question: str, context: str, claim: str) -> None:
     assert verdicts_on(question, context, claim) == {"supported"}
+
+
+def test_abstaining_is_neither_vote() -> None:
+    bill = "The senator abstained in the vote on the bill."
+    assert verdicts_on("Did the senator vote for the bill?", bill, "No, the senator abstained.") == {"supported"}
+    for side in ("for", "against"):
+        wrong = f"Yes, the senator voted {side} the bill."
+        assert verdicts_on(f"Did the senator vote {side} the bill?", bill, wrong) == {"contradicted"}
