@@ -189,7 +189,6 @@ def without_opening(plain: str) -> str:
     return plain if opening is None or _NO_NOUN.match(plain) else plain[opening.end() :].strip()
 
 
-@lru_cache(maxsize=KEPT_TEXTS)
 def asks_for_value(query: str) -> bool:
     """Return true if a question asks who, what, when or how much, and not for yes or no."""
     question = _last_sentence(query)
@@ -200,6 +199,7 @@ def _last_sentence(query: str) -> str:
     return re.split(r"(?<=[.!?])\s+", query.strip())[-1]
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def consents(query: str, plain: str) -> bool | None:
     """Return whether an answer says yes or no; ``None`` if it says neither.
 

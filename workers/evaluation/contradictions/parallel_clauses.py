@@ -78,7 +78,7 @@ _FRONTED = re.compile(
     r"^(?P<phrase>(?i:in|on|at|by|during|since)\s(?:[A-Z][^\W\d_]+|\d{4})),?\s(?P<rest>.+)$", re.DOTALL
 )
 """A time or place before its clause: "In June it raised 650 euros"."""
-_ALSO_SMALL = frozenset({"May", "Will"})
+_NAMES = frozenset({"May", "Will"})
 """Names that are small words without their capital."""
 
 
@@ -164,7 +164,7 @@ def stems_of(text: str) -> tuple[str, ...]:
 
 
 def _key(word: str, *, is_first: bool) -> str:
-    if ((len(word) == 1 and word.isupper()) or word in _ALSO_SMALL) and not is_first:
+    if ((len(word) == 1 and word.isupper()) or word in _NAMES) and not is_first:
         return word  # "server A" is a name, "a server" is none
     key = stem(word.lower())
     if len(key) == 4 and key.endswith("e"):
@@ -197,10 +197,10 @@ def _aligned(text: str) -> tuple[tuple[str, ...], ...]:
         return ()
     text = _STEP.sub("", text)
     clauses = cut_clauses(text)
+    if len(clauses) > MAX_PIECES:
+        return ()
     turned = [f"{match['rest'].rstrip('.')} {match['phrase']}" for part in clauses if (match := _FRONTED.match(part))]
     parts = [stems for part in (*clauses, *turned) if len(stems := stems_of(part)) > 1]
-    if len(parts) > MAX_PIECES:
-        return ()
     longest = MAX_LETTERS if _UNSPACED.search(text) else MAX_WORDS
     return tuple(stems for stems in dict.fromkeys((*parts, stems_of(text))) if 1 < len(stems) <= longest)
 

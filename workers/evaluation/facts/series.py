@@ -37,6 +37,8 @@ SERIES_NAMES = word_set(
     """
 )
 """Words that name a series in lower case as well."""
+_ALSO_UNITS = word_set("an second day week month year")
+"""Words that are units and stand behind names as well: "Grinder 5 day shift"."""
 
 
 def find_codes(text: str) -> list[tuple[Code, int, int]]:
@@ -79,6 +81,12 @@ def _is_written_as_one(match: re.Match[str]) -> bool:
 
 
 def _stands_alone(match: re.Match[str], text: str) -> bool:
-    """Return true if the number does not belong to a unit after it: "order 5 kg", "die Fahrt 65 Euro"."""
+    """Return true if the number does not belong to a unit after it: "order 5 kg", "die Fahrt 65 Euro".
+
+    Words that are units and others are none after a name with a capital: "Bus 7 an hour late", "Gate 12 B".
+    """
     behind = re.match(r"[\s-]{0,2}([^\W\d_]{1,15})", text[match.end() : match.end() + 20])
-    return not behind or behind[1].lower() not in UNITS
+    if not behind or behind[1].lower() not in UNITS:
+        return True
+    is_other = behind[1].lower() in _ALSO_UNITS or (len(behind[1]) == 1 and behind[1].isupper())
+    return is_other and match[1] != match[1].lower()

@@ -14,6 +14,7 @@ For claims that the rules leave open, the confidence combines the probabilities 
 (``verifier_combination``). A contradiction found by the rules always decides.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -456,7 +457,7 @@ def _without_asked_figures(claim: ExtractedClaim, texts: Sequence[str]) -> str:
         if not figure.bound and any(
             same_dimension(figure.dimension, limit.dimension) and satisfies(figure, limit) for limit in limits
         ):
-            plain = plain.replace(figure.written, " ")
+            plain = re.sub(rf"(?<![\w.,]){re.escape(figure.written)}(?!\w)", " ", plain)
     return plain
 
 

@@ -350,6 +350,26 @@ def test_a_side_of_a_result_is_a_figure_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("text", "codes"),
     [
+        ("Bus 7 came an hour late", {("bus", "7")}),
+        ("Bus 7 an hour late", {("bus", "7")}),
+        ("Grinder 5 day shift", {("grinder", "5")}),
+        ("Model 3 second row", {("model", "3")}),
+        ("Gate 12 B", {("gate", "12")}),
+        ("die Fahrt 65 Euro", set()),
+        ("Use 150 g of sugar", set()),
+        ("Use 2 cups of sugar", set()),
+        ("we order 5 kg", set()),
+        ("we order 5 day passes", set()),
+        ("GW-12 kg", {("gw", "12")}),
+    ],
+)
+def test_a_number_before_its_unit_is_no_identifier(text: str, codes: set[tuple[str, str]]) -> None:
+    assert read_details(text).codes == codes
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
         ("Python 3.10", {("version", "3.10")}),
         ("v2.4.1 and 10.0.0.12", {("version", "2.4.1"), ("version", "10.0.0.12")}),
         ("1.234.567 people", set()),

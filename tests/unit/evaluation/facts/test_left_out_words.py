@@ -18,6 +18,8 @@ from workers.evaluation.text.languages.local_forms import local_forms
         ("Shipping to Germany takes two days, to France four.", "Shipping to Germany takes two days, to France four days."),
         ("In April the club raised $400, in May 650.", "In April the club raised $400, in May $650."),
         ("Use 300 g of flour, 150 of sugar and 20 of yeast.", "Use 300 g of flour, 150 g of sugar and 20 g of yeast."),
+        ("A flat costs 900 euros, a house 1800.", "A flat costs 900 euros, a house 1800 euros."),
+        ("The first lap is 1200 metres, the second 1600.", "The first lap is 1200 metres, the second lap 1600 metres."),
         ("La primera parte dura 40 minutes, la segunda 25.", "La primera parte dura 40 minutes, la segunda parte 25 minutes."),
     ],
 )  # fmt: skip
@@ -38,6 +40,7 @@ def test_a_german_ordinal_is_no_figure() -> None:
         "The trip takes 2 hours, departures are at 10 and 14.",
         "Bus 7 takes 40 minutes, bus 25 takes half an hour.",
         "It took 40 minutes, in the year 1998.",
+        "The trip took 3 days, the return in 1998.",
         "The bill passed by 40 votes to 12.",
         "The hotel is 2 km from the beach and has 45 rooms.",
         "The trip takes 3 hours, the group is 12.",

@@ -7,6 +7,7 @@ subject and value. Claims and evidence are written alike and then compared; the 
 
 import re
 
+from workers.evaluation.facts.calculation.time_spans import YEAR
 from workers.evaluation.facts.numbers.number_words import NUMBER_NAME
 from workers.evaluation.facts.series import SERIES_NAMES
 from workers.evaluation.facts.units import UNITS
@@ -20,8 +21,11 @@ MAX_LATER = 80
 
 _NUMBER = rf"(?:\d{{1,6}}(?:[.,]\d{{1,3}})?|{NUMBER_NAME}(?:-{NUMBER_NAME})?)"
 _CUT = r"(?:[,;]\s(?:(?:and|but|und|et|y|e|en|i)\s)?|\s(?:and|while|whereas|but|und|et)\s)"
+"""What lies between two clauses of a sentence."""
 _END = r"(?=\s*(?:[.;!?]?$|[.;!?]\s(?!\d)|,\s|(?:and|while|whereas|but|und|et)\s))"
+"""The end of a clause."""
 _BARE = PrefilteredPattern(rf"\s{_NUMBER}{_END}", re.IGNORECASE)
+"""A number at the end of a clause, without a unit."""
 _OF = r"\s(?:of|von|de|di|van)\s"
 _MEASURED = rf"(?<![\w.,:/-])(?P<symbol>[$€£])?{_NUMBER}(?P<unit>\s?[^\W\d_]{{1,12}}|\s?[%€$£]|(?<=\d))"
 _UNIT_LEFT_OUT = PrefilteredPattern(
@@ -38,10 +42,12 @@ _ORDINAL = (
     r"|autre|segund[oa]|tercer[oa]?|últim[oa]|otr[oa]|second[oa]|terz[oa]|altr[oa]|terceir[oa]|outr[oa]|tweede|derde|laatste|\d{1,2}\.)"
 )
 """Ordinals and "other"; German ones are written in digits before: "der 2."."""
+_PREPOSITION = "(?:every|only|about|around|for|over|at|in|on|from|to|up|um|im|seit|nur|etwa|en|à|a|alle)"
+_VERB = "(?:is|was|are|were|has|had|takes?|took|costs?|lasts?|needs?|weighs?|ist|war|hat|dauert|kostet)"
 _NOUN_LEFT_OUT = PrefilteredPattern(
     rf"(?P<before>(?:^|[.;,:]\s|\bto\s)(?:(?:an?|{_THE})\s[\w-]+|one)\s(?P<noun>[^\W\d_][\w-]+)\s[^.;!?]{{0,80}}?(?:{_CUT}|\.\s)(?:an?|{_THE})\s)"
     rf"(?P<which>{_ORDINAL}(?:\sone)?|[\w-]+\sone)"
-    rf"(?=,?\s(?:(?:every|only|about|around|for|over|at|in|on|from|to|up|um|in|im|seit|nur|etwa|en|à|a|alle)\s){{0,2}}{_NUMBER}(?!\w)|\s(?:is|was|are|were|has|had|takes?|took|costs?|lasts?|needs?|weighs?|ist|war|hat|dauert|kostet)\s{_NUMBER}\W*$)",
+    rf"(?=,?\s(?:{_PREPOSITION}\s){{0,2}}{_NUMBER}(?!\w)|\s{_VERB}\s{_NUMBER}\W*$)",
     re.IGNORECASE,
 )
 """A subject with an adjective, and one of another kind without its noun: "the red line …, the blue one every fifteen"."""
@@ -53,8 +59,10 @@ _LABELS = SERIES_NAMES | word_set(
 _BEFORE_OTHERS = word_set("number no at until till since um ab nummer número numéro der die das den dem")
 """Words before a number that has no unit: "departures are at 10", "der 2. Teil"."""
 _COPULAS = word_set("is are was were has have had ist sind war waren hat haben est sont es son è sono")
+"""Verbs that tell of any number: "the trip takes 3 hours, the group is 12"."""
 _ARTICLE = re.compile(r"\b(?:an?|the|eine?[mnr]?|der|die|das|une?|l[ae]|una?|el|il|uma?|een|het|de)\s", re.IGNORECASE)
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_BEFORE_YEARS = word_set("in of by from since year im von jahr en de año dal anno année ano")
+"""Words before a year: "the return in 1998", not "a house 1800"."""
 
 
 def restore_left_out(text: str, before: str = "") -> str:
@@ -80,6 +88,7 @@ def _with_unit(match: re.Match[str]) -> str:
     last = key_of(match["who"].split()[-1])
     is_name = last in _BEFORE_OTHERS or (last in _LABELS and not _ARTICLE.search(match["who"]))
     # "takes 40 minutes. The second takes 25": another verb tells of another kind of number.
+    is_name = is_name or (last in _BEFORE_YEARS and YEAR.fullmatch(match["number"]))
     is_name = is_name or ((match["stop"] or last in _COPULAS) and last not in _words_before(match))
     measured = match[0] if is_name else _measured(match)
     return measured + (match["of"] or "") if measured != match[0] else measured
@@ -91,7 +100,7 @@ def _words_before(match: re.Match[str]) -> set[str]:
 
 def _measured(match: re.Match[str]) -> str:
     number, symbol, unit = match["number"], match["symbol"], match["unit"]
-    if _YEAR.fullmatch(number) or (symbol and not number[0].isdigit()):
+    if symbol and not number[0].isdigit():
         return match[0]
     if symbol:
         return f"{match[0].removesuffix(number)}{symbol}{number}"
