@@ -29,7 +29,7 @@ DIMENSIONS = 384
 
 
 class RandomVectors:
-    """Return a random vector for each text: an index of equal vectors costs more than one of answers."""
+    """Return a random vector for each text: an index of equal vectors costs more than that of real answers."""
 
     name = "random vectors"
     dimensions = DIMENSIONS

@@ -25,7 +25,7 @@ import tests.chaos.quota_scenarios
 import tests.chaos.scenarios  # noqa: F401  # they register their scenarios
 from tests.chaos.oracle import Verdict, judge
 from tests.chaos.registry import SCENARIOS, Scenario
-from tests.chaos.run import Run, Skipped
+from tests.chaos.run import STUBBED, Run, Skipped
 from tests.chaos.standstill import Standstill
 from tests.harness.deployment import Deployment
 from workers.settings.addresses import Addresses, local_addresses
@@ -49,6 +49,7 @@ class Outcome:
     lost_expected: list[str]
     dead_letters_expected: int
     standstills: dict[str, Standstill]
+    evaluation_stubbed: bool
 
     @property
     def passed(self) -> bool:
@@ -62,6 +63,7 @@ class Outcome:
         return {
             "scenario": self.scenario.name,
             "faults": self.scenario.faults,
+            "evaluation_stubbed": self.evaluation_stubbed,
             "faults_injected": self.faults,
             "recovered_seconds": round(self.recovered_seconds, 1),
             "total_seconds": round(self.total_seconds, 1),
@@ -114,7 +116,7 @@ async def play(
         run.observe()
         return Outcome(
             scenario, verdict, run.faults, run.recovered_seconds, time.monotonic() - started, run.peak_bytes,
-            run.expected_degraded, sorted(run.expected_lost), run.poison, run.standstills,
+            run.expected_degraded, sorted(run.expected_lost), run.poison, run.standstills, run.module == STUBBED,
         )  # fmt: skip
     except (AssertionError, TimeoutError, RuntimeError) as error:
         states = [await worker.state() for worker in deployment.workers]
@@ -246,7 +248,6 @@ def main(
     if json_file is not None:
         document = {
             "answers_a_scenario": answers,
-            "evaluation_stubbed": stubbed,
             "broker": "light" if light_broker else "Apache Kafka",
             "machine": {"cores": len(_cores()), "system": platform.system(), "python": platform.python_version()},
             "driver_peak_megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),

@@ -47,6 +47,7 @@ async def test_every_scenario_can_be_played_with_stubbed_evaluation(addresses: A
 
     outcome = await play(Scenario("stubbed", "nothing", evaluates), addresses, tmp_path, 10, stubbed=True)
     assert outcome.passed
+    assert outcome.as_dict()["evaluation_stubbed"]
 
 
 async def test_a_scenario_whose_answers_become_dead_letters_fails(addresses: Addresses, tmp_path: Path) -> None:

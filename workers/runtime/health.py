@@ -21,7 +21,7 @@ class NoResponse(Exception):
 
 
 class WatchedProcess(Protocol):
-    """Answer for a further process of this worker."""
+    """Give the state of a further process of this worker."""
 
     async def is_alive(self) -> bool:
         """Return whether the event loop of the process runs; true while the process starts."""

@@ -18,7 +18,7 @@ def marked_words(text: str, words: Sequence[str]) -> Markup:
     """
     if not words:
         return escape(text)
-    # The place in the text of each letter that is left of it: some letters make two, and accents none.
+    # Each folded letter with its place in the text: some letters become two, and accents none.
     letters = [(each, place) for place, letter in enumerate(text) for each in without_accents(letter).lower()]
     folded, places = "".join(each for each, _ in letters), [place for _, place in letters] + [len(text)]
     found: set[int] = set()

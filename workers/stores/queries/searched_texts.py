@@ -17,7 +17,7 @@ scripts make other letters: "が" is no "か"."""
 
 
 def _letters() -> dict[str, str]:
-    """Return the letter without accents of each letter with some, and what keyboards have for other characters."""
+    """Return the letter without accents of each letter with some, and the usual key of typographic characters."""
     alike = zip("łŁøØđĐħĦŧŦıς’‘‐‑\u00a0\u202f", "lLoOdDhHtTiσ''--  ", strict=True)
     found = dict(alike)
     for code in range(0x80, 0x2200):
@@ -40,7 +40,7 @@ def without_accents(text: str) -> str:
 
 
 def words_of_search(text: str) -> list[str]:
-    """Return the words and phrases of a search, without accents; of a text without any the text, which finds nothing."""
+    """Return the words and phrases of a search, without accents; of a search without a word the search as it is."""
     words = (without_accents(phrase or word) for phrase, word in _SEARCHED.findall(text))
     return [word for word in words if word][:MOST_WORDS] or [text or " "]
 

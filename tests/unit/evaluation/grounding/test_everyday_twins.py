@@ -1,14 +1,9 @@
 """Check verdicts on everyday answers: a right one in other words than its source beside a wrong twin."""
 
-from datetime import UTC, datetime
-
 import pytest
 
-from schemas.answers import GeneratedAnswer
-from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
-from workers.evaluation.grounding.prepared_grounding import prepare_grounding
+from tests.harness.whole_answers import verdicts_on
 from workers.evaluation.text.languages.local_forms import local_forms
-from workers.evaluation.thresholds import GroundingThresholds
 
 BRIDGE = "Construction of the bridge began in 1994, and it was inaugurated by the minister in June 1998."
 SIGNING = (
@@ -30,19 +25,6 @@ CASES = [
     ("Was the merger approved?", MERGER, "No, the authority rejected it.", "Yes, the authority cleared it in March."),
     ("Who was her teacher?", VENN, "Clara Venn learned from the painter Otto Brandt.", "Clara Venn learned from Maria Feld."),
 ]  # fmt: skip
-
-
-def verdicts_on(question: str, context: str, claim: str) -> set[str]:
-    answer = GeneratedAnswer.model_validate(
-        {
-            "answer_id": "a",
-            "query": question,
-            "answer": claim,
-            "contexts": [{"chunk_id": "c1", "content": context}],
-            "completed_at": datetime(2026, 11, 2, tzinfo=UTC),
-        }
-    )
-    return {each.verdict for each in evaluate_grounding(prepare_grounding(answer), GroundingThresholds()).claims}
 
 
 @pytest.mark.parametrize(("question", "context", "right", "wrong"), CASES)

@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.answer_cases import AnswerCase, read_cases
 from tests.harness.paths import ROOT
-from tests.unit.evaluation.grounding.test_everyday_twins import verdicts_on
+from tests.harness.whole_answers import verdicts_on
 
 OPEN = [case for case in read_cases(ROOT / "tests" / "data" / "first_tries.jsonl") if not case.heldout]
 MISTAKEN = frozenset(
