@@ -5,7 +5,7 @@
 One worker with all agents in one process, broker, Valkey and ClickHouse's engine as processes of their own on this machine.
 
 *distinct*: every answer once, so every text is new to the model. *repeated*: sources come back by Zipf's
-law, as retrieval's do. *stubbed*: judgement and model give constants; what is left is the framework. Each
+law, as retrieval's do. *stubbed*: judgement gives constants and the model random vectors; what is left is the framework. Each
 is sent at once and counted until the last answer is confirmed in ClickHouse, CPU seconds by process. Then
 answers come evenly at shares of the rate of *repeated*, and the time from the record of an answer to the
 record of its enriched answer is read from the topics. *verified* is with a verifier, *apart* with an
