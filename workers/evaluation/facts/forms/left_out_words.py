@@ -86,11 +86,13 @@ def restore_left_out(text: str, before: str = "") -> str:
 
 def _with_unit(match: re.Match[str]) -> str:
     last = key_of(match["who"].split()[-1])
-    is_name = last in _BEFORE_OTHERS or (last in _LABELS and not _ARTICLE.search(match["who"]))
+    is_label = last in _BEFORE_OTHERS or (last in _LABELS and not _ARTICLE.search(match["who"]))
+    is_year = last in _BEFORE_YEARS and YEAR.fullmatch(match["number"])
     # "takes 40 minutes. The second takes 25": another verb tells of another kind of number.
-    is_name = is_name or (last in _BEFORE_YEARS and YEAR.fullmatch(match["number"]))
-    is_name = is_name or ((match["stop"] or last in _COPULAS) and last not in _words_before(match))
-    measured = match[0] if is_name else _measured(match)
+    other_verb = (match["stop"] or last in _COPULAS) and last not in _words_before(match)
+    if is_label or is_year or other_verb:
+        return match[0]
+    measured = _measured(match)
     return measured + (match["of"] or "") if measured != match[0] else measured
 
 
