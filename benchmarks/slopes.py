@@ -36,7 +36,7 @@ from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate
 from workers.stores.clickhouse.rollups import refresh_rollups
 from workers.stores.lancedb.memory_rows import memory_row, memory_schema, question_digest
-from workers.stores.lancedb.memory_store import MemoryStore
+from workers.stores.lancedb.memory_store import AskedBefore, MemoryStore
 from workers.stores.queries.feedback_store import FeedbackStore
 
 DAYS = 30
@@ -115,8 +115,8 @@ async def memory(folder: Path, size: int, options: argparse.Namespace) -> Figure
     await store.keep_up(NOW, 0)
     built = time.perf_counter() - started
     later = NOW + timedelta(days=1)
-    asked = [f"Question {n}?" for n in rng.integers(size, size=options.look_ups)]
-    look_ups = [await _timed_async(lambda query=query: store.same_question("acme", query, later, 3)) for query in asked]
+    asked = [AskedBefore("acme", f"Question {n}?", later) for n in rng.integers(size, size=options.look_ups)]
+    look_ups = [await _timed_async(lambda each=each: store.same_questions([each], 3)) for each in asked]
     vectors = rng.standard_normal((options.look_ups, options.dimensions), dtype=np.float32)
     searches = [await _timed_async(lambda vector=vector: store.nearest("acme", vector, 5)) for vector in vectors]
     await store.close()

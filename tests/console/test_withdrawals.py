@@ -18,6 +18,7 @@ from tests.harness.decisions import Values
 from tests.harness.deployment import until
 from tests.harness.held_answers import held
 from workers.decision.reader_text.reader_texts import ENGLISH
+from workers.stores.lancedb.memory_store import AskedBefore
 
 pytestmark = needs_browser
 TENANT = "withdrawals"
@@ -34,7 +35,8 @@ def remembered(console: ConsoleThread, query: str) -> list[str]:
     """Return the answers in memory to exactly this question."""
     memory = console.resources.memory
     assert memory is not None
-    found = console.call(memory.same_question(TENANT, query, datetime.now(UTC) + timedelta(days=1), 10))
+    asked = [AskedBefore(TENANT, query, datetime.now(UTC) + timedelta(days=1))]
+    [found] = console.call(memory.same_questions(asked, 10))
     return [row["answer_id"] for row in found]
 
 

@@ -26,7 +26,7 @@ from workers.pipeline.models import ServiceModels
 from workers.pipeline.pipeline import AnswerCase, EvaluationPipeline
 from workers.pipeline.reports import Origin, report_topic
 from workers.settings import Settings
-from workers.stores.lancedb.memory_store import MemoryStore
+from workers.stores.lancedb.memory_store import AskedBefore, MemoryStore
 
 MAX_EARLIER_RESPONSE = 2_000
 """Maximum length of the stored beginning of an earlier answer, code points."""
@@ -96,7 +96,7 @@ def evaluation_handler(
         earlier: Sequence[Sequence[EarlierAnswer]] = [()] * len(works)
         if memory is not None:
             limit = context.settings.memory.earlier_answers
-            earlier = await asyncio.gather(*(_earlier_or_none(answer, memory, limit) for answer in answers))
+            earlier = await earlier_answers(answers, memory, limit)
 
         def prepare() -> list[AnswerCase | CountedOutputs]:
             given = zip(answers, works, earlier, strict=True)
@@ -147,28 +147,28 @@ def _count(reports: Sequence[Report], answer: GeneratedAnswer) -> None:
         metrics.RESPONSE_PROCESSING_SECONDS.labels(report.agent).observe(report.duration_seconds, exemplar(answer))
 
 
-async def _earlier_or_none(
-    answer: GeneratedAnswer | CountedOutputs, memory: MemoryStore, limit: int
-) -> Sequence[EarlierAnswer]:
-    return () if isinstance(answer, CountedOutputs) else await earlier_answers(answer, memory, limit)
+async def earlier_answers(
+    answers: Sequence[GeneratedAnswer | CountedOutputs], memory: MemoryStore, limit: int
+) -> list[list[EarlierAnswer]]:
+    """Return for each answer at most ``limit`` remembered answers to the same question, given before it.
 
-
-async def earlier_answers(answer: GeneratedAnswer, memory: MemoryStore, limit: int) -> list[EarlierAnswer]:
-    """Return at most ``limit`` remembered answers to the same question of the same tenant, given before this one.
-
-    If memory does not respond, the result is empty, and only the comparison with earlier answers is missing.
+    If memory does not respond, there are none, and only the comparison with earlier answers is missing.
     """
-    if not limit or not answer.query.strip():
-        return []
+    asking = [each for each in answers if isinstance(each, GeneratedAnswer) and each.query.strip()] if limit else []
+    asked = [AskedBefore(each.tenant, each.query, each.completed_at) for each in asking]
     try:
-        rows = await memory.same_question(answer.tenant, answer.query, answer.completed_at, limit)
+        found = await memory.same_questions(asked, limit)
     except StoreUnavailable:
-        log.warning("memory_read_failed", answer_id=answer.answer_id)
-        return []
+        log.warning("memory_read_failed", answer_ids=[each.answer_id for each in asking])
+        found = []
+    rows = {id(answer): rows for answer, rows in zip(asking, found, strict=False)}
     return [
-        EarlierAnswer(
-            answer_id=row["answer_id"], timestamp=row["timestamp"], response=row["response"][:MAX_EARLIER_RESPONSE]
-        )
-        for row in rows
-        if row["answer_id"] != answer.answer_id
+        [
+            EarlierAnswer(
+                answer_id=row["answer_id"], timestamp=row["timestamp"], response=row["response"][:MAX_EARLIER_RESPONSE]
+            )
+            for row in rows.get(id(answer), ())
+            if row["answer_id"] != answer.answer_id
+        ]
+        for answer in answers
     ]

@@ -18,7 +18,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 
 from schemas.topics import DEAD_LETTERS
-from workers.delivery.failures.attempts import AttemptJournal, ProcessKilled
+from workers.delivery.failures.attempts import SUSPECTS_TOGETHER, AttemptJournal, ProcessKilled
 from workers.delivery.failures.breaker import DeadLetterBreaker
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.failures.error_action import ErrorAction, action_for
@@ -171,8 +171,8 @@ class BatchProcessor:
                 failures = await self._attempt([work for work in works if work not in suspects])
         finally:
             self._batch_slots.release()
-        for suspect in suspects:
-            failures += await self._attempt_alone(suspect)
+        for group in self._groups(suspects):
+            failures += await self._attempt_suspects(group)
         for work, error in failures:
             # Retry outside the batch's slot: a poison record must not delay other records.
             self._spawn(self._recover(work, error))
@@ -183,18 +183,28 @@ class BatchProcessor:
         """Attempt items one after the other, for agents where the order of the log decides which of two counts."""
         failures = []
         for work in works:
-            failures += await (self._attempt_alone(work) if work in suspects else self._attempt([work]))
+            failures += await (self._attempt_suspects([work]) if work in suspects else self._attempt([work]))
         return failures
 
-    async def _attempt_alone(self, work: WorkItem) -> list[tuple[WorkItem, Exception]]:
-        """Attempt a record that was in progress when a process died."""
-        try:
-            if not self._erasures.covers(work.record):
-                self._journal.check(self.agent, work.record)
-        except ProcessKilled as error:
-            # Keep the counted crashes: until its offset is committed, the record may be delivered again.
-            return [(work, error)]
-        return await self._attempt([work], alone=True)
+    def _groups(self, suspects: Sequence[WorkItem]) -> list[Sequence[WorkItem]]:
+        """Return suspects by groups; each record against which a crash counts is a group."""
+        counted = [work for work in suspects if self._journal.counted_deaths(work.record)]
+        others = [work for work in suspects if work not in counted]
+        starts = range(0, len(others), SUSPECTS_TOGETHER)
+        return [*([work] for work in counted), *(others[start : start + SUSPECTS_TOGETHER] for start in starts)]
+
+    async def _attempt_suspects(self, works: Sequence[WorkItem]) -> list[tuple[WorkItem, Exception]]:
+        """Attempt records that were in progress when a process died."""
+        refused: list[tuple[WorkItem, Exception]] = []
+        for work in works:
+            try:
+                if not self._erasures.covers(work.record):
+                    self._journal.check(self.agent, work.record)
+            except ProcessKilled as error:
+                # Keep the counted crashes: until its offset is committed, the record may be delivered again.
+                refused.append((work, error))
+        left = [work for work in works if all(work is not other for other, _ in refused)]
+        return refused + await self._attempt(left, alone=True)
 
     async def _attempt(self, works: Sequence[WorkItem], *, alone: bool = False) -> list[tuple[WorkItem, Exception]]:
         """Run steps 1 to 3, and wait while a service is unavailable.

@@ -2,9 +2,10 @@
 
 import asyncio
 import ctypes
+import random
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from workers.stores.lancedb.memory_rows import memory_row, memory_schema, questi
 from workers.stores.lancedb.memory_store import (
     CACHED_BYTES,
     TABLE,
+    AskedBefore,
     MemoryStore,
     TurnFeedback,
     connect,
@@ -246,12 +248,14 @@ async def test_turns_are_looked_up_by_indices_which_the_keeper_builds(store: Mem
     await store.remember([(later, VECTOR)])
     for where in (
         f"(question = '{question_digest(TENANT, 'Question 7?')}' OR question IS NULL) AND tenant = '{TENANT}'",
+        memory_store._asked([AskedBefore(TENANT, f"Question {number}?", NOW) for number in range(3)]),
+        "timestamp < TIMESTAMP '2026-01-01 00:00:00+00:00'",
         f"turn_id = '{turn_id(TENANT, 'turn_3')}'",
         f"tenant = '{TENANT}' AND answer_id IN ('turn_3', 'turn_4')",
         "session_id = 's'",
     ):
         assert not scans(await store._table.query().where(where).explain_plan())
-    found = await store.same_question(TENANT, "question 7?", NOW, 5)
+    [found] = await store.same_questions([AskedBefore(TENANT, "question 7?", NOW)], 5)
     assert {row["answer_id"] for row in found} == {"turn_7", "turn_50"}, "the last one is in no index yet"
 
 
@@ -311,14 +315,14 @@ async def test_a_memory_of_an_earlier_version_gets_digests_and_keeps_its_turns(t
     earlier = await database.create_table(TABLE, schema=schema.remove(schema.get_field_index("question")))
     rows = [memory_row(turn(f"turn_{n}", query=f"Question {n % 2}?"), VECTOR) for n in range(5)]
     await earlier.add([{name: value for name, value in row.items() if name != "question"} for row in rows])
-    before = datetime(2027, 1, 1, tzinfo=UTC)
+    asked = [AskedBefore(TENANT, "question 1?", datetime(2027, 1, 1, tzinfo=UTC))]
     stores = [MemoryStore(place, 4) for _ in range(3)]
     await asyncio.gather(*(store.open() for store in stores))
     first, second, third = stores
     try:
-        assert len(await first.same_question(TENANT, "question 1?", before, 5)) == 2
+        assert [len(found) for found in await first.same_questions(asked, 5)] == [2]
         assert "digests" in await second.keep_up(NOW, 0)
-        assert len(await third.same_question(TENANT, "question 1?", before, 5)) == 2
+        assert [len(found) for found in await third.same_questions(asked, 5)] == [2]
         assert await first._table.count_rows("question IS NULL") == 0
         assert await first.count() == 5
     finally:
@@ -378,12 +382,63 @@ async def test_the_same_question_is_found_by_tenant_and_time_whatever_its_case(s
     )  # fmt: skip
 
     async def found(before: datetime, limit: int = 3) -> list[str]:
-        return [row["response"] for row in await store.same_question("a", asked, before, limit)]
+        [rows] = await store.same_questions([AskedBefore("a", asked, before)], limit)
+        return [row["response"] for row in rows]
 
     assert await found(datetime(2026, 11, 3, tzinfo=UTC)) == ["second", "first"]
     assert await found(datetime(2026, 11, 3, tzinfo=UTC), limit=1) == ["second"]
     assert await found(datetime(2026, 11, 2, tzinfo=UTC)) == ["first"]
     assert await found(datetime(2026, 11, 1, tzinfo=UTC)) == []
+
+
+@pytest.mark.parametrize("few", [1, 40, 256])
+async def test_the_latest_answers_are_found_however_often_a_question_was_asked(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(memory_store, "FEW", few)
+    chance = random.Random(8)
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    seconds = [0, 0, 0, 30, 30, 3_000, 80_000, 80_000, 2_000_000, 20_000_000]
+    turns = [
+        turn(
+            f"turn_{number}", tenant=chance.choice(["a", "b"]), query=chance.choice(["Often?", "OFTEN?", "Rare?"]),
+            timestamp=begin + timedelta(seconds=chance.choice(seconds)),
+            response="" if number % 7 == 0 else f"response {number}",
+        )
+        for number in range(60)
+    ]  # fmt: skip
+    await store.remember([(each, VECTOR) for each in turns])
+    await store.keep_up(NOW, 0)
+    asked = [
+        AskedBefore(tenant, query, begin + timedelta(seconds=second + 1))
+        for tenant in ("a", "b") for query in ("often?", "Rare?", "never?") for second in sorted(set(seconds))
+    ]  # fmt: skip
+    found = await store.same_questions(asked, 3)
+    for each, rows in zip(asked, found, strict=True):
+        right = [
+            one for one in turns
+            if one.tenant == each.tenant and one.query.lower() == each.query.lower()
+            and one.timestamp < each.before and one.response
+        ]  # fmt: skip
+        right.sort(key=lambda one: (-one.timestamp.timestamp(), one.answer_id))
+        assert [row["answer_id"] for row in rows] == [one.answer_id for one in right[:3]], each
+
+
+async def test_new_rows_are_indexed_once_there_are_many(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_store, "UNINDEXED_ROWS", 10)
+    assert not await store.index_new_rows(), "there is no index yet"
+    await store.remember([(turn("turn_1"), VECTOR)])
+    await store.keep_up(NOW, 0)
+    await store.remember([(turn(f"turn_{number}"), VECTOR) for number in range(9)])
+    assert not await store.index_new_rows()
+    await store.remember([(turn(f"turn_{number}"), VECTOR) for number in range(20)])
+    assert await store.index_new_rows()
+    for index in await store._table.list_indices():
+        assert (await store._table.index_stats(index.name)).num_unindexed_rows == 0, index.name
+    assert not await store.index_new_rows()
+    await store.rate([TurnFeedback(TENANT, f"later_{number}", 0.5, 1) for number in range(20)])
+    assert await store.index_new_rows(), "feedback is looked up as well"
+    assert await store.count() == 20
 
 
 # --- what people thought --------------------------------------------------------------------

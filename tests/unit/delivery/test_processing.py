@@ -15,7 +15,7 @@ from schemas.identifiers import answer_digest, person_digest
 from schemas.privacy import Erasure
 from schemas.topics import ANSWERS_ENRICHED, DEAD_LETTERS
 from workers.delivery.failures import isolation
-from workers.delivery.failures.attempts import AttemptJournal
+from workers.delivery.failures.attempts import MAX_COUNTED_DEATHS, SUSPECTS_TOGETHER, AttemptJournal
 from workers.delivery.failures.breaker import DeadLetterBreaker
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.failures.handler_calls import Handler
@@ -421,9 +421,7 @@ async def test_a_share_of_dead_letters_that_is_no_flood_leaves_the_breaker_close
     assert len(acknowledgements.offsets) == 400
 
 
-async def test_a_record_that_was_alone_in_work_at_three_deaths_is_dead_lettered_unseen(
-    start: Start, tmp_path: Path
-) -> None:
+async def test_a_record_that_was_in_work_at_four_deaths_is_dead_lettered_unseen(start: Start, tmp_path: Path) -> None:
     """The journal of a dead process is what the test writes; the process that finds it is real."""
     seen: list[int] = []
 
@@ -431,9 +429,9 @@ async def test_a_record_that_was_alone_in_work_at_three_deaths_is_dead_lettered_
         seen.extend(item.record.offset for item in works)
         return [[] for _ in works]
 
-    for alone in (False, True, True):
+    for counts in (False, True, True, True):
         journal = AttemptJournal(tmp_path, "test")
-        journal.begin("probe", [work(5).record], alone=alone)
+        journal.begin("probe", [work(5).record], counts=counts)
         journal.close()
     processor, producer, acknowledgements = start(handle)
     for offset in range(10):
@@ -454,9 +452,9 @@ async def test_a_record_given_up_before_its_commit_is_given_up_again_without_ano
         seen.extend(item.record.offset for item in works)
         return [[] for _ in works]
 
-    for alone in (False, True, True):
+    for counts in (False, True, True, True):
         journal = AttemptJournal(tmp_path, "test")
-        journal.begin("probe", [work(5).record], alone=alone)
+        journal.begin("probe", [work(5).record], counts=counts)
         journal.close()
     for _ in range(2):
         processor, producer, acknowledgements = start(handle)
@@ -477,7 +475,7 @@ async def test_records_that_were_in_company_at_many_deaths_are_never_given_up(st
 
     for _ in range(10):
         journal = AttemptJournal(tmp_path, "test")
-        journal.begin("probe", [work(offset).record for offset in range(10)], alone=False)
+        journal.begin("probe", [work(offset).record for offset in range(10)], counts=False)
         journal.close()
     processor, producer, _ = start(handle)
     for offset in range(10):
@@ -529,11 +527,11 @@ class Neighbours:
             await processor.stop()
 
 
-def die_with(directory: Path, *records: tuple[str, int], alone: bool) -> None:
+def die_with(directory: Path, *records: tuple[str, int], counts: bool) -> None:
     """A process that ends with these in work."""
     journal = AttemptJournal(directory, "test")
     for agent, offset in records:
-        journal.begin(agent, [work(offset).record], alone=alone)
+        journal.begin(agent, [work(offset).record], counts=counts)
     journal.close()
 
 
@@ -550,10 +548,11 @@ async def neighbours(tmp_path: Path) -> AsyncIterator[Callable[[], Neighbours]]:
         await pair.stop()
 
 
-async def test_a_record_against_which_a_death_counts_is_handled_with_nothing_else_in_work(
+async def test_a_record_against_which_two_deaths_count_is_handled_with_nothing_else_in_work(
     neighbours: Callable[[], Neighbours], tmp_path: Path
 ) -> None:
-    die_with(tmp_path, ("first", 1), alone=True)
+    for _ in range(MAX_COUNTED_DEATHS - 1):
+        die_with(tmp_path, ("first", 1), counts=True)
     pair = neighbours()
     first, second = pair.agents["first"], pair.agents["second"]
     await second.submit(work(50))
@@ -571,23 +570,76 @@ async def test_a_record_against_which_a_death_counts_is_handled_with_nothing_els
     assert sorted(pair.acknowledgements.offsets) == [1, 50, 51]
 
 
-async def test_suspects_are_handled_one_at_a_time_beside_batches(
+async def test_suspects_are_handled_one_group_at_a_time_beside_batches(
     neighbours: Callable[[], Neighbours], tmp_path: Path
 ) -> None:
-    die_with(tmp_path, ("first", 1), ("first", 2), ("second", 3), alone=False)
+    die_with(tmp_path, ("first", 1), ("first", 2), ("second", 3), counts=False)
     pair = neighbours()
     for name, offset in (("first", 1), ("first", 2), ("second", 3), ("second", 9)):
         await pair.agents[name].submit(work(offset))
     pair.let_go["first"].set()
     pair.let_go["second"].set()
     assert all([await processor.drain(60) for processor in pair.agents.values()])
-    assert all(len({offset for _, offset in together} & {1, 2, 3}) <= 1 for together in pair.most)
+    assert all({offset for _, offset in together} & {1, 2, 3} in ({1, 2}, {3}, set()) for together in pair.most)
+    assert any({("first", 1), ("first", 2)} <= set(together) for together in pair.most)
+
+
+async def test_records_against_which_a_death_counts_are_handled_one_at_a_time_beside_batches(
+    neighbours: Callable[[], Neighbours], tmp_path: Path
+) -> None:
+    die_with(tmp_path, ("first", 1), ("first", 2), counts=True)
+    pair = neighbours()
+    await pair.agents["second"].submit(work(9))
+    await pair.until_in_work(("second", 9))
+    for offset in (1, 2):
+        await pair.agents["first"].submit(work(offset))
+    await pair.until_in_work(("second", 9), ("first", 1))
+    pair.let_go["first"].set()
+    pair.let_go["second"].set()
+    assert all([await processor.drain(60) for processor in pair.agents.values()])
+    assert all(len(set(together) & {("first", 1), ("first", 2)}) <= 1 for together in pair.most)
+
+
+async def test_a_thousand_suspects_are_handled_in_some_thirty_calls_and_a_killer_among_them_is_found(
+    start: Start, tmp_path: Path
+) -> None:
+    """The processor is stopped where a record would end the process; its journal is that of a dead one."""
+    killer, count = 777, 1_000
+    calls: list[list[int]] = []
+
+    async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
+        calls.append([item.record.offset for item in works])
+        if killer in calls[-1]:
+            await asyncio.Event().wait()
+        return [[] for _ in works]
+
+    in_groups = []
+    for death in range(1, 5):
+        processor, producer, acknowledgements = start(handle, BatchLimits(count, 60.0, in_flight=count, concurrent=1))
+        for offset in range(count):
+            await processor.submit(work(offset))
+        async with asyncio.timeout(60):
+            while not calls or killer not in calls[-1]:
+                await asyncio.sleep(0.001)
+        in_groups.append(list(calls))
+        calls.clear()
+        processor._journal.close()  # first, so that nothing is removed from it: the file of a dead process
+        await processor.stop()
+        assert producer.sent == [], death
+    assert [len(group[-1]) for group in in_groups] == [count, SUSPECTS_TOGETHER, 1, 1]
+    assert len(in_groups[1]) <= 1 + count / SUSPECTS_TOGETHER
+    processor, producer, acknowledgements = start(handle, BatchLimits(count, 60.0, in_flight=count, concurrent=1))
+    for offset in range(count):
+        await processor.submit(work(offset))
+    assert await processor.drain(60)
+    assert [dict(output.headers)["dlq_error_class"] for output in producer.sent] == [b"ProcessKilled"]
+    assert sorted(acknowledgements.offsets) == list(range(count))
 
 
 async def test_a_suspect_that_waits_for_its_store_holds_up_no_suspect_of_another_agent(
     neighbours: Callable[[], Neighbours], tmp_path: Path
 ) -> None:
-    die_with(tmp_path, ("first", 1), ("second", 2), alone=False)
+    die_with(tmp_path, ("first", 1), ("second", 2), counts=False)
     pair = neighbours()
     pair.away.add("first")
     await pair.agents["first"].submit(work(1))
@@ -604,7 +656,8 @@ async def test_a_batch_that_hangs_keeps_the_accused_from_being_counted_and_not_f
     neighbours: Callable[[], Neighbours], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(isolation, "PATIENCE_SECONDS", 0.01)
-    die_with(tmp_path, ("first", 1), alone=True)
+    for _ in range(MAX_COUNTED_DEATHS - 1):
+        die_with(tmp_path, ("first", 1), counts=True)
     pair = neighbours()
     await pair.agents["second"].submit(work(50))
     await pair.until_in_work(("second", 50))
@@ -681,9 +734,9 @@ async def test_an_erasure_that_comes_while_a_store_is_away_counts(start: Start) 
 async def test_an_erased_record_that_killed_the_process_is_no_dead_letter(start: Start, tmp_path: Path) -> None:
     register, of = erased_register()
     erased = of(2)
-    for _ in range(3):
+    for _ in range(MAX_COUNTED_DEATHS):
         journal = AttemptJournal(tmp_path, "test")
-        journal.begin("probe", [erased.record], alone=True)
+        journal.begin("probe", [erased.record], counts=True)
         journal.close()
 
     async def handle(works: Sequence[WorkItem]) -> Sequence[Result]:
@@ -704,7 +757,7 @@ async def test_where_the_order_counts_what_stands_behind_a_suspect_waits_for_it(
         seen.extend(item.record.offset for item in works)
         return [[] for _ in works]
 
-    die_with(tmp_path, ("probe", 1), alone=False)
+    die_with(tmp_path, ("probe", 1), counts=False)
     processor, _, acknowledgements = start(handle, BatchLimits(8, 0.2, concurrent=1, ordered=True))
     for offset in range(4):
         await processor.submit(work(offset))

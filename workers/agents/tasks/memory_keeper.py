@@ -1,13 +1,18 @@
 """Keep the memory fast and small, on one elected worker."""
 
+from contextlib import suppress
+
 from workers.agents.base import AgentContext, OwnedPartitions
 from workers.agents.tasks.elected import repeat_while_elected
 from workers.errors import UnavailableError
 from workers.observability.logs import get_logger
 from workers.stores.lancedb.memory_store import MemoryStore
 
-ROUND_SECONDS = 30.0
-"""Interval between two rounds. A round without work reads the state of the tables."""
+ROUND_SECONDS = 2.0
+"""Interval between two rounds. A round looks at the number of new rows, which takes a millisecond."""
+
+ALL_UPKEEP_EVERY = 15
+"""Number of rounds of which one does all upkeep."""
 
 log = get_logger(__name__)
 
@@ -23,12 +28,18 @@ class MemoryKeeper:
     def __init__(self, context: AgentContext, memory: MemoryStore) -> None:
         self._context = context
         self._memory = memory
+        self._rounds = 0
 
     async def run(self, owned: OwnedPartitions) -> None:
         """Repeat until cancelled, while this worker is elected."""
         await repeat_while_elected(self._round, lambda: None, owned, ROUND_SECONDS)
 
     async def _round(self) -> None:
+        self._rounds += 1
+        if self._rounds % ALL_UPKEEP_EVERY:
+            with suppress(UnavailableError):  # the next upkeep reports it
+                await self._memory.index_new_rows()
+            return
         try:
             done = await self._memory.keep_up(self._context.now(), self._context.settings.memory.retention_days)
         except UnavailableError as error:

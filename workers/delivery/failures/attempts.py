@@ -1,13 +1,14 @@
 """Find the record that kills the process.
 
 The journal on disk lists the records of a batch before processing and removes them afterwards. Records that are still
-in the journal at a start were in progress when the last process died. They are suspects. Every agent handles suspects
-one at a time.
+in the journal at a start were in progress when the last process died. They are suspects, in every agent.
 
-1. A crash during a batch makes its records suspects, but is not counted for a single record.
-2. A crash during the processing of a suspect is counted for the suspect. A concurrent batch may have been the cause, so
-   the suspect is processed again without any other work.
-3. After the second counted crash (the third in total) the agent dead-letters the record without processing it.
+1. A crash during a batch makes its records suspects, but is not counted for a single record. Suspects are processed in
+   groups, one group at a time over all agents: one at a time a thousand of them would hold up all others for minutes.
+2. A crash during a group is counted for each of its records. They are processed one at a time.
+3. A second counted crash leaves one record. A concurrent batch may have been the cause, so the record is processed again
+   without any other work.
+4. After the third counted crash (the fourth in total) the agent dead-letters the record without processing it.
 
 The journal needs no fsync, because written pages survive the death of the process. The journal is in the state
 directory; a worker that is restarted on another machine counts from zero.
@@ -26,10 +27,14 @@ from workers.delivery.records import Record
 from workers.errors import PoisonError
 from workers.observability.logs import get_logger
 
-MAX_DEATHS_ALONE = 2
+MAX_COUNTED_DEATHS = 3
 """Number of counted crashes, over all agents, after which a record is
 dead-lettered. At the last one no other work ran.
 """
+
+SUSPECTS_TOGETHER = 32
+"""Maximum number of suspects in a group, about the square root of the records in progress at a crash: then there are as
+many groups as records in one."""
 
 MAX_SUSPECTS = 10_000
 """Maximum number of suspects; the oldest are removed first, because some are never delivered again."""
@@ -81,11 +86,9 @@ class AttemptJournal:
         """
         return _place(record) in self._suspects
 
-    def is_accused(self, record: Record) -> bool:
-        """Return whether a death counts against the record, which must then be
-        handled with nothing else in progress.
-        """
-        return sum(self._suspects.get(_place(record), {}).values()) > 0
+    def counted_deaths(self, record: Record) -> int:
+        """Return the number of crashes that count against the record, over all agents."""
+        return sum(self._suspects.get(_place(record), {}).values())
 
     def check(self, agent: str, record: Record) -> None:
         """Refuse a record that has ended the process too often.
@@ -93,15 +96,17 @@ class AttemptJournal:
         Raises:
             ProcessKilled: the record would probably end the process again.
         """
-        deaths = self._suspects.get(_place(record), {})
-        if deaths.get(agent, 0) > 0 and sum(deaths.values()) >= MAX_DEATHS_ALONE:
-            raise ProcessKilled(f"the process ended {sum(deaths.values())} times while it processed only this record")
+        deaths = self.counted_deaths(record)
+        if deaths >= MAX_COUNTED_DEATHS and self._suspects[_place(record)].get(agent, 0) > 0:
+            raise ProcessKilled(
+                f"the process ended {deaths} times while it processed this record, at the last time with no other record"
+            )
 
-    def begin(self, agent: str, records: Iterable[Record], *, alone: bool) -> None:
-        """Add records that are in progress."""
+    def begin(self, agent: str, records: Iterable[Record], *, counts: bool) -> None:
+        """Add records that are in progress; a crash counts against each of them if ``counts`` is true."""
         places = [_place(record) for record in records]
-        self._in_work.update({(agent, place): alone for place in places})
-        self._append([["+", alone, agent, *place] for place in places])
+        self._in_work.update({(agent, place): counts for place in places})
+        self._append([["+", counts, agent, *place] for place in places])
 
     def end(self, agent: str, records: Iterable[Record]) -> None:
         """Remove records that are no longer in progress."""
@@ -138,9 +143,9 @@ class AttemptJournal:
                 self._replay(*orjson.loads(line))
             except (orjson.JSONDecodeError, TypeError, ValueError):
                 continue  # the last line of a process that died while writing
-        for (agent, place), alone in self._in_work.items():
+        for (agent, place), counts in self._in_work.items():
             deaths = self._suspects.setdefault(place, {})
-            deaths[agent] = deaths.get(agent, 0) + int(alone)
+            deaths[agent] = deaths.get(agent, 0) + int(counts)
         self._in_work.clear()
         while len(self._suspects) > MAX_SUSPECTS:
             del self._suspects[next(iter(self._suspects))]
@@ -153,8 +158,8 @@ class AttemptJournal:
             deaths, agent, *place = entry
             self._suspects.setdefault(Place(*place), {})[agent] = deaths
         elif kind == "+":
-            alone, agent, *place = entry
-            self._in_work[agent, Place(*place)] = alone
+            counts, agent, *place = entry
+            self._in_work[agent, Place(*place)] = counts
         else:
             agent, *place = entry
             self._survived(agent, Place(*place))
@@ -165,7 +170,7 @@ class AttemptJournal:
             for place, deaths in self._suspects.items()
             for agent, count in deaths.items()
         ]
-        lines += [orjson.dumps(["+", alone, agent, *place]) for (agent, place), alone in self._in_work.items()]
+        lines += [orjson.dumps(["+", counts, agent, *place]) for (agent, place), counts in self._in_work.items()]
         content = b"".join(line + b"\n" for line in lines)
         # Written in place and not renamed, because the lock belongs to this file. A crash during the write loses
         # counts, but never records.

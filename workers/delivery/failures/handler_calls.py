@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from workers.delivery.failures.attempts import AttemptJournal
+from workers.delivery.failures.attempts import MAX_COUNTED_DEATHS, AttemptJournal
 from workers.delivery.records import Result, WorkItem
 from workers.errors import TransientError, UnavailableError, panics_as_errors
 
@@ -36,7 +36,7 @@ class HandlerCalls:
 
         Args:
             works: the batch.
-            alone: run no other batch meanwhile: the record was in progress when a process died.
+            alone: run no other suspects meanwhile: the records were in progress when a process died.
 
         Raises:
             HandlerTimeout: the handler did not finish in time.
@@ -44,9 +44,9 @@ class HandlerCalls:
         """
         records = [work.record for work in works]
         isolation = self._journal.isolation
-        accused = alone and self._journal.is_accused(records[0])
+        accused = alone and self._journal.counted_deaths(records[0]) >= MAX_COUNTED_DEATHS - 1
         async with isolation.alone(accused=accused) if alone else isolation.together() as counts:
-            self._journal.begin(self._agent, records, alone=counts)
+            self._journal.begin(self._agent, records, counts=counts)
             try:
                 async with asyncio.timeout(self._timeout_seconds):
                     with panics_as_errors():

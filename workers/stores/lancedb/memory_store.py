@@ -1,7 +1,7 @@
 """Store conversational memory in LanceDB, one row for each turn."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -20,9 +20,11 @@ from workers.stores.lancedb.memory_rows import TURN_COLUMNS, memory_row, memory_
 from workers.stores.lancedb.memory_upkeep import (
     COMPACT_EVERY,
     EARLIER_VERSIONS,
+    UNINDEXED_ROWS,
     build_indices,
     digest_questions,
     remove_before,
+    unindexed_rows,
 )
 
 TABLE = "episodic_memory"
@@ -41,6 +43,15 @@ makes a version with its own file list, so they fill with unused versions: 0.17 
 REOPEN_EVERY = 200
 """Number of writes after which the store is opened again. Beside the caches a connection and its tables keep 8 kB of
 every write. Source: measured, docs/decisions/0081-idle-reads-and-memory.md."""
+
+ANSWER_COLUMNS = ["tenant", "query", "answer_id", "timestamp", "response"]
+"""Columns of an earlier answer."""
+
+FEW = 256
+"""Maximum number of earlier answers that are read to find the latest ones of some questions."""
+
+WINDOWS = (timedelta(minutes=1), timedelta(hours=1), timedelta(days=1), timedelta(days=30), None)
+"""Times before an answer, of which the shortest with enough answers is read; None for any time."""
 
 REFINED = 20
 """Candidates of the vector index for each wanted turn, which are compared by their vectors."""
@@ -96,6 +107,20 @@ class TurnFeedback:
     def turn_id(self) -> str:
         """Return the identifier of the turn."""
         return turn_id(self.tenant, self.answer_id)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBefore:
+    """A tenant's question, and the time before which answers to it were complete."""
+
+    tenant: str
+    query: str
+    before: datetime
+
+    def matches(self, row: Mapping[str, Any]) -> bool:
+        """Return whether a row is an answer to this question before this time."""
+        same = (row["tenant"], row["query"].lower()) == (self.tenant, self.query.lower())
+        return same and bool(row["timestamp"] < self.before)
 
 
 class MemoryStore:
@@ -264,33 +289,44 @@ class MemoryStore:
         rows: list[dict[str, Any]] = (await query.select(TURN_COLUMNS).to_arrow()).to_pylist()
         return rows
 
-    async def same_question(self, tenant: str, query: str, before: datetime, limit: int) -> list[dict[str, Any]]:
-        """Find answers to the same question that were complete before a time, ignoring case.
+    async def same_questions(self, asked: Sequence[AskedBefore], limit: int) -> list[list[dict[str, Any]]]:
+        """Find answers to the same questions that were complete before a time, ignoring case.
 
         Args:
-            tenant: tenant of the turns.
-            query: the question.
-            before: upper limit of the time, exclusive.
-            limit: maximum number of answers, the latest first.
+            asked: questions with the upper limit of the time, exclusive.
+            limit: maximum number of answers to each, the latest first.
 
         Returns:
-            ``answer_id``, ``timestamp`` and ``response`` of each; ties in the order of answer_id.
+            For each question ``answer_id``, ``timestamp`` and ``response`` of its answers; ties in the order of
+            answer_id. The work is bounded also where a question was asked a million times.
 
         Raises:
             StoreUnavailable: the table cannot be read.
         """
-        # Turns of earlier versions have no digest until the keeper of memory has added it.
-        where = (
-            f"{REMEMBERED} AND (question = '{question_digest(tenant, query)}' OR question IS NULL) "
-            f"AND tenant = {_quoted(tenant)} AND lower(query) = lower({_quoted(query)}) "
-            f"AND timestamp < TIMESTAMP '{before.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00:00'"
-        )
+        if not asked:
+            return []
         try:
-            found = await self._table.query().where(where).select(["answer_id", "timestamp", "response"]).to_arrow()
+            # Most questions were asked a few times: one query finds the answers to all of them.
+            rows = await self._table.query().where(_asked(asked)).select(ANSWER_COLUMNS).limit(FEW + 1).to_arrow()
+            if len(rows) <= FEW:
+                found = sorted(rows.to_pylist(), key=lambda row: (-row["timestamp"].timestamp(), row["answer_id"]))
+                return [[row for row in found if each.matches(row)][:limit] for each in asked]
+            return [await self._latest_answers(each, limit) for each in asked]
         except (OSError, RuntimeError, ValueError) as error:
             raise StoreUnavailable(f"the memory could not be read ({type(error).__name__})") from error
-        rows: list[dict[str, Any]] = found.to_pylist()
-        return sorted(rows, key=lambda row: (-row["timestamp"].timestamp(), row["answer_id"]))[:limit]
+
+    async def _latest_answers(self, asked: AskedBefore, limit: int) -> list[dict[str, Any]]:
+        """Find the latest answers to a question that was asked often: sorting reads the times of all that match."""
+        ordering = import_module("lancedb.query").ColumnOrdering
+        order = [ordering(column_name="timestamp", ascending=False), ordering(column_name="answer_id")]
+        rows: list[dict[str, Any]] = []
+        for window in WINDOWS:
+            where = _asked([asked]) + (f" AND timestamp >= {_time(asked.before - window)}" if window else "")
+            query = self._table.query().where(where).order_by(order).select(ANSWER_COLUMNS).limit(limit)
+            rows = (await query.to_arrow()).to_pylist()
+            if len(rows) == limit:
+                break
+        return rows
 
     async def nearest(
         self, tenant: str, vector: NDArray[np.float32], limit: int, *, user_id: str = "", session_id: str = ""
@@ -357,6 +393,24 @@ class MemoryStore:
             raise StoreUnavailable(f"the upkeep of memory failed ({type(error).__name__})") from error
         return done
 
+    async def index_new_rows(self) -> bool:
+        """Add new rows to the indices if there are many. Only one process should do this.
+
+        Returns:
+            Whether there were many.
+
+        Raises:
+            StoreUnavailable: the store did not acknowledge; the next round does it.
+        """
+        try:
+            many = [each for each in (self._table, self._feedback) if await unindexed_rows(each) >= UNINDEXED_ROWS]
+            async with self._lock:
+                for table in many:
+                    await table.optimize(cleanup_older_than=EARLIER_VERSIONS)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise StoreUnavailable(f"the upkeep of memory failed ({type(error).__name__})") from error
+        return bool(many)
+
     async def close(self) -> None:
         """Close the table."""
         for table in (self._table, self._feedback):
@@ -407,6 +461,24 @@ def _of_answers(answers: Sequence[tuple[str, str]]) -> str:
     return " OR ".join(
         f"(tenant = {_quoted(tenant)} AND answer_id IN ({', '.join(ids)}))" for tenant, ids in by_tenant.items()
     )
+
+
+def _asked(asked: Sequence[AskedBefore]) -> str:
+    """Return the condition that selects answers to questions; their times are compared with the latest of them."""
+    digests = ", ".join({f"'{question_digest(each.tenant, each.query)}'" for each in asked})
+    # Turns of earlier versions have no digest until the keeper of memory has added it.
+    undigested = " OR ".join(
+        f"(tenant = {_quoted(each.tenant)} AND lower(query) = lower({_quoted(each.query)}))" for each in asked
+    )
+    latest = max(each.before for each in asked)
+    return (
+        f"(question IN ({digests}) OR (question IS NULL AND ({undigested}))) "
+        f"AND timestamp < {_time(latest)} AND {REMEMBERED}"
+    )
+
+
+def _time(time: datetime) -> str:
+    return f"TIMESTAMP '{time.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00:00'"
 
 
 def _quoted(text: str) -> str:
