@@ -19,7 +19,7 @@ HINTS = {
     "then requeue.",
     "RefusedByReceiver": "The export target (OpenTelemetry, Langfuse, a webhook) refused the request; the letter "
     "contains its reply. Correct the target's settings or upgrade the worker, then requeue.",
-    "ProcessKilled": "The record ended the process three times. Do not requeue before the defect is found: keep it "
+    "ProcessKilled": "The record ended the process four times. Do not requeue before the defect is found: keep it "
     "with `touchstone dlq export` and send it to the developers.",
     "HandlerTimeout": "A store was slow for longer than all attempts. Check the store, then requeue.",
     "TransientError": "Every attempt failed, and a later one may succeed. Find the cause in the log, then requeue.",
