@@ -5,9 +5,10 @@ A record that cannot be read is skipped here: assembly dead-letters it, once.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import Any
 
 from schemas.answers import GeneratedAnswer
 from schemas.identifiers import record_key
@@ -160,15 +161,16 @@ async def earlier_answers(
         found = await memory.same_questions(asked, limit)
     except StoreUnavailable:
         log.warning("memory_read_failed", answer_ids=[each.answer_id for each in asking])
-        found = []
-    rows = {id(answer): rows for answer, rows in zip(asking, found, strict=False)}
+        return [[] for _ in answers]
+    earlier = {id(answer): _earlier(answer, rows) for answer, rows in zip(asking, found, strict=True)}
+    return [earlier.get(id(answer), []) for answer in answers]
+
+
+def _earlier(answer: GeneratedAnswer, rows: Sequence[Mapping[str, Any]]) -> list[EarlierAnswer]:
     return [
-        [
-            EarlierAnswer(
-                answer_id=row["answer_id"], timestamp=row["timestamp"], response=row["response"][:MAX_EARLIER_RESPONSE]
-            )
-            for row in rows.get(id(answer), ())
-            if row["answer_id"] != answer.answer_id
-        ]
-        for answer in answers
+        EarlierAnswer(
+            answer_id=row["answer_id"], timestamp=row["timestamp"], response=row["response"][:MAX_EARLIER_RESPONSE]
+        )
+        for row in rows
+        if row["answer_id"] != answer.answer_id
     ]
