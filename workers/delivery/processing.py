@@ -166,9 +166,9 @@ class BatchProcessor:
         suspects = [work for work in works if self._journal.is_suspect(work.record)]
         try:
             if suspects and self._limits.ordered:
-                failures, suspects = await self._attempt_in_order(works, suspects), []
+                failures, suspects = await self._attempt_in_order(works), []
             else:
-                failures = await self._attempt([work for work in works if work not in suspects])
+                failures = await self._attempt([work for work in works if not self._journal.is_suspect(work.record)])
         finally:
             self._batch_slots.release()
         for group in self._groups(suspects):
@@ -177,34 +177,38 @@ class BatchProcessor:
             # Retry outside the batch's slot: a poison record must not delay other records.
             self._spawn(self._recover(work, error))
 
-    async def _attempt_in_order(
-        self, works: Sequence[WorkItem], suspects: Sequence[WorkItem]
-    ) -> list[tuple[WorkItem, Exception]]:
+    async def _attempt_in_order(self, works: Sequence[WorkItem]) -> list[tuple[WorkItem, Exception]]:
         """Attempt items one after the other, for agents where the order of the log decides which of two counts."""
         failures = []
         for work in works:
-            failures += await (self._attempt_suspects([work]) if work in suspects else self._attempt([work]))
+            attempt = self._attempt_suspects if self._journal.is_suspect(work.record) else self._attempt
+            failures += await attempt([work])
         return failures
 
     def _groups(self, suspects: Sequence[WorkItem]) -> list[Sequence[WorkItem]]:
         """Return suspects by groups; each record against which a crash counts is a group."""
-        counted = [work for work in suspects if self._journal.counted_deaths(work.record)]
-        others = [work for work in suspects if work not in counted]
-        starts = range(0, len(others), SUSPECTS_TOGETHER)
-        return [*([work] for work in counted), *(others[start : start + SUSPECTS_TOGETHER] for start in starts)]
+        counted: list[Sequence[WorkItem]] = []
+        others: list[WorkItem] = []
+        for work in suspects:
+            if self._journal.counted_deaths(work.record):
+                counted.append([work])
+            else:
+                others.append(work)
+        return counted + [others[at : at + SUSPECTS_TOGETHER] for at in range(0, len(others), SUSPECTS_TOGETHER)]
 
     async def _attempt_suspects(self, works: Sequence[WorkItem]) -> list[tuple[WorkItem, Exception]]:
         """Attempt records that were in progress when a process died."""
         refused: list[tuple[WorkItem, Exception]] = []
+        kept: list[WorkItem] = []
         for work in works:
             try:
                 if not self._erasures.covers(work.record):
                     self._journal.check(self.agent, work.record)
+                kept.append(work)
             except ProcessKilled as error:
                 # Keep the counted crashes: until its offset is committed, the record may be delivered again.
                 refused.append((work, error))
-        left = [work for work in works if all(work is not other for other, _ in refused)]
-        return refused + await self._attempt(left, alone=True)
+        return refused + await self._attempt(kept, alone=True)
 
     async def _attempt(self, works: Sequence[WorkItem], *, alone: bool = False) -> list[tuple[WorkItem, Exception]]:
         """Run steps 1 to 3, and wait while a service is unavailable.

@@ -248,13 +248,17 @@ async def test_turns_are_looked_up_by_indices_which_the_keeper_builds(store: Mem
     await store.remember([(later, VECTOR)])
     for where in (
         f"(question = '{question_digest(TENANT, 'Question 7?')}' OR question IS NULL) AND tenant = '{TENANT}'",
-        memory_store._asked([AskedBefore(TENANT, f"Question {number}?", NOW) for number in range(3)]),
         "timestamp < TIMESTAMP '2026-01-01 00:00:00+00:00'",
         f"turn_id = '{turn_id(TENANT, 'turn_3')}'",
         f"tenant = '{TENANT}' AND answer_id IN ('turn_3', 'turn_4')",
         "session_id = 's'",
     ):
         assert not scans(await store._table.query().where(where).explain_plan())
+    asked = memory_store._asked([AskedBefore(TENANT, f"Question {number}?", NOW) for number in range(3)])
+    plan = await store._table.query().where(asked).explain_plan()
+    assert "@question_idx" in plan and plan.count("_idx") == plan.count("@question_idx"), (
+        "other indices return too much"
+    )
     [found] = await store.same_questions([AskedBefore(TENANT, "question 7?", NOW)], 5)
     assert {row["answer_id"] for row in found} == {"turn_7", "turn_50"}, "the last one is in no index yet"
 

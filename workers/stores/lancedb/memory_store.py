@@ -50,8 +50,11 @@ ANSWER_COLUMNS = ["tenant", "query", "answer_id", "timestamp", "response"]
 FEW = 256
 """Maximum number of earlier answers that are read to find the latest ones of some questions."""
 
-WINDOWS = (timedelta(minutes=1), timedelta(hours=1), timedelta(days=1), timedelta(days=30), None)
-"""Times before an answer, of which the shortest with enough answers is read; None for any time."""
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+"""No time before an answer begins earlier."""
+
+WINDOWS = (timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1))
+"""Times before an answer, of which the shortest with enough answers is read. The index of time finds their turns."""
 
 REFINED = 20
 """Candidates of the vector index for each wanted turn, which are compared by their vectors."""
@@ -298,7 +301,7 @@ class MemoryStore:
 
         Returns:
             For each question ``answer_id``, ``timestamp`` and ``response`` of its answers; ties in the order of
-            answer_id. The work is bounded also where a question was asked a million times.
+            answer_id.
 
         Raises:
             StoreUnavailable: the table cannot be read.
@@ -306,7 +309,8 @@ class MemoryStore:
         if not asked:
             return []
         try:
-            # Most questions were asked a few times: one query finds the answers to all of them.
+            # Most questions were asked a few times: one query finds the answers to all of them. It does not name the
+            # time, because the index of time would return all earlier turns.
             rows = await self._table.query().where(_asked(asked)).select(ANSWER_COLUMNS).limit(FEW + 1).to_arrow()
             if len(rows) <= FEW:
                 found = sorted(rows.to_pylist(), key=lambda row: (-row["timestamp"].timestamp(), row["answer_id"]))
@@ -319,9 +323,15 @@ class MemoryStore:
         """Find the latest answers to a question that was asked often: sorting reads the times of all that match."""
         ordering = import_module("lancedb.query").ColumnOrdering
         order = [ordering(column_name="timestamp", ascending=False), ordering(column_name="answer_id")]
+        # The index of tenants would return all turns of the tenant; it has no part in a condition on a function.
+        same = f"concat(tenant, '') = {_quoted(asked.tenant)} AND lower(query) = lower({_quoted(asked.query)})"
+        earlier = f"{same} AND {REMEMBERED} AND timestamp < {_time(asked.before)}"
+        conditions = [
+            f"{earlier} AND timestamp >= {_time(asked.before - window)}"
+            for window in WINDOWS if asked.before - EARLIEST > window
+        ]  # fmt: skip
         rows: list[dict[str, Any]] = []
-        for window in WINDOWS:
-            where = _asked([asked]) + (f" AND timestamp >= {_time(asked.before - window)}" if window else "")
+        for where in (*conditions, f"{_asked([asked])} AND {earlier}"):
             query = self._table.query().where(where).order_by(order).select(ANSWER_COLUMNS).limit(limit)
             rows = (await query.to_arrow()).to_pylist()
             if len(rows) == limit:
@@ -464,21 +474,16 @@ def _of_answers(answers: Sequence[tuple[str, str]]) -> str:
 
 
 def _asked(asked: Sequence[AskedBefore]) -> str:
-    """Return the condition that selects answers to questions; their times are compared with the latest of them."""
+    """Return the condition that selects answers to questions, and all turns whose question has no digest yet.
+
+    Such turns are of earlier versions. A condition on their text within the OR would make LanceDB read all turns.
+    """
     digests = ", ".join({f"'{question_digest(each.tenant, each.query)}'" for each in asked})
-    # Turns of earlier versions have no digest until the keeper of memory has added it.
-    undigested = " OR ".join(
-        f"(tenant = {_quoted(each.tenant)} AND lower(query) = lower({_quoted(each.query)}))" for each in asked
-    )
-    latest = max(each.before for each in asked)
-    return (
-        f"(question IN ({digests}) OR (question IS NULL AND ({undigested}))) "
-        f"AND timestamp < {_time(latest)} AND {REMEMBERED}"
-    )
+    return f"(question IN ({digests}) OR question IS NULL) AND {REMEMBERED}"
 
 
 def _time(time: datetime) -> str:
-    return f"TIMESTAMP '{time.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00:00'"
+    return f"TIMESTAMP '{time.astimezone(UTC).isoformat(' ', 'microseconds')}'"
 
 
 def _quoted(text: str) -> str:
