@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from structlog.testing import capture_logs
 from schemas.export import example
 from schemas.identifiers import turn_id
 from schemas.memory import ConversationTurn
+from workers.agents.tasks.memory_keeper import ALL_UPKEEP_EVERY, MemoryKeeper
 from workers.errors import StoreUnavailable
+from workers.settings import Settings
 from workers.stores.lancedb import memory_store
 from workers.stores.lancedb.memory_rows import memory_row, memory_schema, question_digest
 from workers.stores.lancedb.memory_store import (
@@ -29,6 +32,7 @@ from workers.stores.lancedb.memory_store import (
     connect,
     forget_turns,
 )
+from workers.stores.lancedb.memory_upkeep import unindexed_rows
 
 TENANT = "acme"
 VECTOR = np.full(4, 0.5, dtype=np.float32)
@@ -414,8 +418,8 @@ async def test_the_latest_answers_are_found_however_often_a_question_was_asked(
     await store.remember([(each, VECTOR) for each in turns])
     await store.keep_up(NOW, 0)
     asked = [
-        AskedBefore(tenant, query, begin + timedelta(seconds=second + 1))
-        for tenant in ("a", "b") for query in ("often?", "Rare?", "never?") for second in sorted(set(seconds))
+        AskedBefore(tenant, query, begin + timedelta(seconds=second + after))
+        for tenant in ("a", "b") for query in ("often?", "Rare?", "never?") for second in sorted(set(seconds)) for after in (0, 1)
     ]  # fmt: skip
     found = await store.same_questions(asked, 3)
     for each, rows in zip(asked, found, strict=True):
@@ -443,6 +447,22 @@ async def test_new_rows_are_indexed_once_there_are_many(store: MemoryStore, monk
     await store.rate([TurnFeedback(TENANT, f"later_{number}", 0.5, 1) for number in range(20)])
     assert await store.index_new_rows(), "feedback is looked up as well"
     assert await store.count() == 20
+
+
+async def test_the_keeper_indexes_new_turns_between_two_rounds_of_all_upkeep(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_store, "UNINDEXED_ROWS", 10)
+    context: Any = SimpleNamespace(now=lambda: NOW, settings=Settings(_env_file=None))
+    keeper = MemoryKeeper(context, store)
+    for _ in range(ALL_UPKEEP_EVERY):
+        assert not await store._table.list_indices()
+        await keeper._round()
+    assert await store._table.list_indices(), "the last round builds them"
+    await store.remember([(turn(f"turn_{number}"), VECTOR) for number in range(10)])
+    assert await unindexed_rows(store._table) == 10
+    await keeper._round()
+    assert await unindexed_rows(store._table) == 0
 
 
 # --- what people thought --------------------------------------------------------------------

@@ -29,9 +29,9 @@ from workers.stores.lancedb.memory_upkeep import (
 
 TABLE = "episodic_memory"
 FEEDBACK_TABLE = "turn_feedback"
+"""Table of feedback on turns, including turns that are not stored yet."""
 REMEMBERED = "response != ''"
 """Condition on turns: a withdrawn answer keeps its place without a response, so that an older turn cannot return."""
-"""Table of feedback on turns, including turns that are not stored yet."""
 
 ANSWER = ("tenant", "answer_id")
 """Columns that identify a turn."""
@@ -51,7 +51,7 @@ FEW = 256
 """Maximum number of earlier answers that are read to find the latest ones of some questions."""
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
-"""No time before an answer begins earlier."""
+"""Earliest time that Python can hold: a window before an answer may not begin before it."""
 
 WINDOWS = (timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1))
 """Times before an answer, of which the shortest with enough answers is read. The index of time finds their turns."""
@@ -114,7 +114,7 @@ class TurnFeedback:
 
 @dataclass(frozen=True, slots=True)
 class AskedBefore:
-    """A tenant's question, and the time before which answers to it were complete."""
+    """Hold a tenant's question, and the time before which answers to it were complete."""
 
     tenant: str
     query: str

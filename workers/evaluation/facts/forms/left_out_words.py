@@ -21,7 +21,7 @@ MAX_LATER = 80
 
 _NUMBER = rf"(?:\d{{1,6}}(?:[.,]\d{{1,3}})?|{NUMBER_NAME}(?:-{NUMBER_NAME})?)"
 _CUT = r"(?:[,;]\s(?:(?:and|but|und|et|y|e|en|i)\s)?|\s(?:and|while|whereas|but|und|et)\s)"
-"""What lies between two clauses of a sentence."""
+"""Text between two clauses of a sentence."""
 _END = r"(?=\s*(?:[.;!?]?$|[.;!?]\s(?!\d)|,\s|(?:and|while|whereas|but|und|et)\s))"
 """The end of a clause."""
 _BARE = PrefilteredPattern(rf"\s{_NUMBER}{_END}", re.IGNORECASE)
