@@ -191,12 +191,11 @@ class Worker:
         """Drain all agents concurrently within the grace period, then close all resources: the producer first, health
         last.
         """
-        for task in self._background:
-            task.cancel()
         async with self._opened:
             try:
+                ends = map(stop_background, self._background)
                 stops = (process.stop() for process in self._evaluation)
-                await asyncio.gather(drain(self._running, self._grace_seconds()), *stops)
+                await asyncio.gather(*ends, drain(self._running, self._grace_seconds()), *stops)
             finally:
                 # After the drain: records in work must hear of persons who are erased meanwhile.
                 for follower in reversed(self._followers):

@@ -1,6 +1,8 @@
 """The memory is kept by one running worker: it removes old turns, and another one takes over when it stops."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 
@@ -98,3 +100,25 @@ async def test_one_worker_keeps_the_memory_and_another_one_takes_over(
     await send(settings, addresses, turn("older", timedelta(days=90)), turn("newer", timedelta(0)))
     await until(lambda: kept_by_one(other, "new", "newer"), "the other worker removes old turns", SECONDS)
     assert len(rounds) == 1
+
+
+async def test_a_round_that_loses_its_cancellation_ends_with_its_worker(
+    workers: list[Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks: list[asyncio.Task[None] | None] = []
+
+    async def loses_the_first(store: MemoryStore) -> bool:
+        tasks.append(asyncio.current_task())
+        with suppress(asyncio.CancelledError) if len(tasks) == 1 else nullcontext():
+            await asyncio.Event().wait()
+        return False
+
+    async def round_has_begun() -> bool:
+        return bool(tasks)
+
+    monkeypatch.setattr(memory_keeper, "ROUND_SECONDS", 0.05)
+    monkeypatch.setattr(MemoryStore, "index_new_rows", loses_the_first)
+    await workers[0].start()
+    await until(round_has_begun, "a round begins", SECONDS)
+    await workers[0].stop()
+    assert all(task is not None and task.done() for task in tasks)
