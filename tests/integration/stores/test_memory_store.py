@@ -287,7 +287,7 @@ async def test_vectors_get_an_index_once_there_are_many_and_small_groups_are_fou
     assert "index:vector" not in await store.keep_up(NOW, 0)
     await store.remember(turns[1_900:])
     assert "index:vector" in await store.keep_up(NOW, 0)
-    plan = await store._table.query().nearest_to(vectors[0]).explain_plan()
+    plan = await store._near(vectors[0], f"tenant = '{TENANT}'", 10, exact=False).explain_plan(True)
     assert "ANN" in plan
     exact = vectors @ vectors[5] / np.linalg.norm(vectors, axis=1) / np.linalg.norm(vectors[5])
     best = [f"turn_{n}" for n in np.argsort(-exact) if n % 500 != 3][:10]
@@ -302,6 +302,39 @@ async def test_vectors_get_an_index_once_there_are_many_and_small_groups_are_fou
     assert {row["answer_id"] for row in await store.nearest(TENANT, vectors[5], 10, session_id="s8")} == {
         "turn_8", "turn_1008", "turn_2008",
     }  # fmt: skip
+    await store.close()
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+async def test_a_search_by_meaning_leaves_withdrawn_answers_out_without_reading_all_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indexed: bool
+) -> None:
+    store = MemoryStore(str(tmp_path / "memory"), 4)
+    await store.open()
+    monkeypatch.setattr("workers.stores.lancedb.memory_upkeep.VECTORS_FROM", 500)
+    vectors = np.zeros((600, 4), np.float32)
+    vectors[:, 0], vectors[:, 1] = 1, np.linspace(0, 1, 600)
+    # The sixty nearest are withdrawn, and so are all of one person.
+    withdrawn = [n < 60 or n % 100 == 70 for n in range(600)]
+    turns = [
+        turn(f"turn_{n}", user_id="gone" if n % 100 == 70 else None, **({"response": ""} if withdrawn[n] else {}))
+        for n in range(600)
+    ]
+    await store.remember(list(zip(turns, vectors, strict=True)))
+    conditions: list[str] = []
+    near = store._near
+
+    def noted(vector: Any, where: str, limit: int, *, exact: bool) -> Any:
+        conditions.append(where)
+        return near(vector, where, limit, exact=exact)
+
+    monkeypatch.setattr(store, "_near", noted)
+    if indexed:
+        assert "index:vector" in await store.keep_up(NOW, 0)
+    found = await store.nearest(TENANT, vectors[0], 5)
+    assert [row["answer_id"] for row in found] == [f"turn_{n}" for n in range(60, 65)]
+    assert await store.nearest(TENANT, vectors[0], 5, user_id="gone") == []
+    assert not any("response" in where for where in conditions)
     await store.close()
 
 

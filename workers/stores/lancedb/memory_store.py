@@ -358,17 +358,27 @@ class MemoryStore:
         """
         conditions = {"tenant": tenant} | ({"user_id": user_id} if user_id else {})
         conditions |= {"session_id": session_id} if session_id else {}
-        where = " AND ".join([REMEMBERED, *(f"{name} = {_quoted(value)}" for name, value in conditions.items())])
+        where = " AND ".join(f"{name} = {_quoted(value)}" for name, value in conditions.items())
+        asked = limit
+        try:
+            while True:
+                search = self._near(vector, where, asked, exact=bool(user_id or session_id))
+                rows = (await search.select([*TURN_COLUMNS, "_distance"]).to_arrow()).to_pylist()
+                # Withdrawn answers are dropped here: as a condition, LanceDB reads the texts of all turns for it.
+                found = [row for row in rows if row["response"]]
+                if len(found) >= limit or len(rows) < asked:
+                    break
+                asked *= 4
+        except (OSError, RuntimeError, ValueError) as error:
+            raise StoreUnavailable(f"the memory could not be read ({type(error).__name__})") from error
+        return [row | {"similarity": 1.0 - row.pop("_distance")} for row in found[:limit]]
+
+    def _near(self, vector: NDArray[np.float32], where: str, limit: int, *, exact: bool) -> Any:
+        """Return the query for the turns nearest to a vector."""
         search = self._table.query().nearest_to(vector).distance_type("cosine").where(where).limit(limit)
         # Of one person or conversation there are few turns: all of them are compared. Else the index finds candidates,
         # and goes on until there are enough; they are compared by their vectors.
-        few = bool(user_id or session_id)
-        search = search.bypass_vector_index() if few else search.maximum_nprobes(0).refine_factor(REFINED)
-        try:
-            found = await search.select([*TURN_COLUMNS, "_distance"]).to_arrow()
-        except (OSError, RuntimeError, ValueError) as error:
-            raise StoreUnavailable(f"the memory could not be read ({type(error).__name__})") from error
-        return [row | {"similarity": 1.0 - row.pop("_distance")} for row in found.to_pylist()]
+        return search.bypass_vector_index() if exact else search.maximum_nprobes(0).refine_factor(REFINED)
 
     async def keep_up(self, now: datetime, retention_days: int) -> list[str]:
         """Remove old turns, compact files, and build missing indices. Only one process should do this.
