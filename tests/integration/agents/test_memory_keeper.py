@@ -71,6 +71,7 @@ async def test_one_worker_keeps_the_memory_and_another_one_takes_over(
         return done
 
     monkeypatch.setattr(memory_keeper, "ROUND_SECONDS", 0.05)
+    monkeypatch.setattr(memory_keeper, "REST", 0)
     monkeypatch.setattr(MemoryStore, "keep_up", noted)
     monkeypatch.setattr(MemoryKeeper, "run", noted_run)
 
@@ -117,7 +118,8 @@ async def test_a_round_that_loses_its_cancellation_ends_with_its_worker(
         return bool(tasks)
 
     monkeypatch.setattr(memory_keeper, "ROUND_SECONDS", 0.05)
-    monkeypatch.setattr(MemoryStore, "index_new_rows", loses_the_first)
+    monkeypatch.setattr(memory_keeper, "REST", 0)
+    monkeypatch.setattr(MemoryStore, "compact", loses_the_first)
     await workers[0].start()
     await until(round_has_begun, "a round begins", SECONDS)
     await workers[0].stop()

@@ -18,10 +18,11 @@ from structlog.testing import capture_logs
 from schemas.export import example
 from schemas.identifiers import turn_id
 from schemas.memory import ConversationTurn
+from workers.agents.tasks import memory_keeper
 from workers.agents.tasks.memory_keeper import ALL_UPKEEP_EVERY, MemoryKeeper
 from workers.errors import StoreUnavailable
 from workers.settings import Settings
-from workers.stores.lancedb import memory_store
+from workers.stores.lancedb import memory_store, memory_upkeep
 from workers.stores.lancedb.memory_rows import memory_row, memory_schema, question_digest
 from workers.stores.lancedb.memory_store import (
     CACHED_BYTES,
@@ -32,7 +33,7 @@ from workers.stores.lancedb.memory_store import (
     connect,
     forget_turns,
 )
-from workers.stores.lancedb.memory_upkeep import unindexed_rows
+from workers.stores.lancedb.memory_upkeep import COMPACT_EVERY, unindexed_rows
 
 TENANT = "acme"
 VECTOR = np.full(4, 0.5, dtype=np.float32)
@@ -273,7 +274,7 @@ async def test_vectors_get_an_index_once_there_are_many_and_small_groups_are_fou
 ) -> None:
     store = MemoryStore(str(tmp_path / "memory"), dimensions)
     await store.open()
-    monkeypatch.setattr("workers.stores.lancedb.memory_upkeep.VECTORS_FROM", 2_000)
+    monkeypatch.setattr(memory_upkeep, "VECTORS_FROM", 2_000)
     rng = np.random.default_rng(4)
     vectors = rng.standard_normal((3_000, dimensions)).astype(np.float32)
     turns = [
@@ -311,7 +312,7 @@ async def test_a_search_by_meaning_leaves_withdrawn_answers_out_without_reading_
 ) -> None:
     store = MemoryStore(str(tmp_path / "memory"), 4)
     await store.open()
-    monkeypatch.setattr("workers.stores.lancedb.memory_upkeep.VECTORS_FROM", 500)
+    monkeypatch.setattr(memory_upkeep, "VECTORS_FROM", 500)
     vectors = np.zeros((600, 4), np.float32)
     vectors[:, 0], vectors[:, 1] = 1, np.linspace(0, 1, 600)
     # The sixty nearest are withdrawn, and so are all of one person.
@@ -467,25 +468,87 @@ async def test_the_latest_answers_are_found_however_often_a_question_was_asked(
 
 async def test_new_rows_are_indexed_once_there_are_many(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory_store, "UNINDEXED_ROWS", 10)
-    assert not await store.index_new_rows(), "there is no index yet"
+    assert not await store.compact(), "there is no index yet"
     await store.remember([(turn("turn_1"), VECTOR)])
     await store.keep_up(NOW, 0)
     await store.remember([(turn(f"turn_{number}"), VECTOR) for number in range(9)])
-    assert not await store.index_new_rows()
+    assert not await store.compact()
     await store.remember([(turn(f"turn_{number}"), VECTOR) for number in range(20)])
-    assert await store.index_new_rows()
+    assert await store.compact()
     for index in await store._table.list_indices():
         assert (await store._table.index_stats(index.name)).num_unindexed_rows == 0, index.name
-    assert not await store.index_new_rows()
+    assert not await store.compact()
     await store.rate([TurnFeedback(TENANT, f"later_{number}", 0.5, 1) for number in range(20)])
-    assert await store.index_new_rows(), "feedback is looked up as well"
+    assert await store.compact(), "feedback is looked up as well"
     assert await store.count() == 20
+
+
+async def test_new_files_are_compacted_once_there_are_many(store: MemoryStore) -> None:
+    await store.remember([(turn("turn_0"), VECTOR)])
+    await store.keep_up(NOW, 0)
+    for number in range(COMPACT_EVERY - 1):
+        await store.remember([(turn(f"turn_{number}"), VECTOR)])
+    assert not await store.compact()
+    await store.rate([TurnFeedback(TENANT, "later", 0.5, 1)])
+    assert not await store.compact(), "each table has files of its own"
+    await store.remember([(turn("last"), VECTOR)])
+    assert await store.compact()
+    assert await fragments(store) == 1
+    assert not await store.compact()
+
+
+async def test_the_index_of_vectors_is_built_again_before_its_segments_slow_searches(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_upkeep, "VECTORS_FROM", 300)
+    monkeypatch.setattr(memory_upkeep, "VECTOR_SEGMENTS", 4)
+    monkeypatch.setattr(memory_store, "UNINDEXED_ROWS", 1)
+
+    async def segments() -> list[int]:
+        return [index.num_segments for index in await store._table.list_indices() if index.columns == ["vector"]]
+
+    rng = np.random.default_rng(3)
+    vectors = rng.standard_normal((303, 4)).astype(np.float32)
+    await store.remember([(turn(f"turn_{number}"), vectors[number]) for number in range(300)])
+    await store.keep_up(NOW, 0)
+    for number in range(300, 303):
+        assert await store.keep_up(NOW, 0) == []
+        await store.remember([(turn(f"turn_{number}"), vectors[number])])
+        assert await store.compact()
+    assert await segments() == [4] and await fragments(store) == 4, "files of different segments stay apart"
+    assert {"index:vector", "compaction"} <= set(await store.keep_up(NOW, 0))
+    assert await segments() == [1] and await fragments(store) == 1
+    [first, *_] = await store.nearest(TENANT, vectors[302], 5)
+    assert first["answer_id"] == "turn_302"
+
+
+async def test_the_keeper_rests_in_proportion_to_what_a_round_took(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, rounds = [0.0], 0
+
+    async def takes_three_seconds() -> bool:
+        nonlocal rounds
+        rounds += 1
+        clock[0] += 3.0
+        return True
+
+    monkeypatch.setattr(memory_keeper, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(store, "compact", takes_three_seconds)
+    monkeypatch.setattr(memory_keeper, "ALL_UPKEEP_EVERY", 1_000)
+    context: Any = SimpleNamespace(now=lambda: NOW, settings=Settings(_env_file=None))
+    keeper = MemoryKeeper(context, store)
+    while clock[0] < 600.0:
+        await keeper._round()
+        clock[0] += 2.0
+    assert rounds == 10, "3 of 60 seconds are upkeep"
 
 
 async def test_the_keeper_indexes_new_turns_between_two_rounds_of_all_upkeep(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory_store, "UNINDEXED_ROWS", 10)
+    monkeypatch.setattr(memory_keeper, "REST", 0)
     context: Any = SimpleNamespace(now=lambda: NOW, settings=Settings(_env_file=None))
     keeper = MemoryKeeper(context, store)
     for _ in range(ALL_UPKEEP_EVERY):

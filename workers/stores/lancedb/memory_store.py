@@ -143,7 +143,7 @@ class MemoryStore:
         self._table: Any = None
         self._feedback: Any = None
         self._lock = asyncio.Lock()
-        self._compacted = 0
+        self._compacted: dict[str, int] = {}
         self._writes = 0
 
     async def open(self) -> None:
@@ -402,19 +402,14 @@ class MemoryStore:
                 if retention_days and await remove_before(self._table, self._feedback, since):
                     done.append("retention")
             done += [f"index:{column}" for column in await build_indices(self._table, self._feedback)]
-            versions = await self._table.version() + await self._feedback.version()
-            if versions - self._compacted >= COMPACT_EVERY or done:
-                async with self._lock:
-                    for table in (self._table, self._feedback):
-                        await table.optimize(cleanup_older_than=EARLIER_VERSIONS)
-                self._compacted = await self._table.version() + await self._feedback.version()
+            if await self._compact([self._table, self._feedback] if done else await self._grown()):
                 done.append("compaction")
         except (OSError, RuntimeError, ValueError) as error:
             raise StoreUnavailable(f"the upkeep of memory failed ({type(error).__name__})") from error
         return done
 
-    async def index_new_rows(self) -> bool:
-        """Add new rows to the indices if there are many. Only one process should do this.
+    async def compact(self) -> bool:
+        """Compact new files and add their rows to the indices, if there are many. Only one process should do this.
 
         Returns:
             Whether there were many.
@@ -423,13 +418,25 @@ class MemoryStore:
             StoreUnavailable: the store did not acknowledge; the next round does it.
         """
         try:
-            many = [each for each in (self._table, self._feedback) if await unindexed_rows(each) >= UNINDEXED_ROWS]
-            async with self._lock:
-                for table in many:
-                    await table.optimize(cleanup_older_than=EARLIER_VERSIONS)
+            return await self._compact(await self._grown())
         except (OSError, RuntimeError, ValueError) as error:
             raise StoreUnavailable(f"the upkeep of memory failed ({type(error).__name__})") from error
-        return bool(many)
+
+    async def _grown(self) -> list[Any]:
+        """Return the tables that have many new files or rows."""
+        return [
+            table
+            for table in (self._table, self._feedback)
+            if await table.version() - self._compacted.get(table.name, 0) >= COMPACT_EVERY
+            or await unindexed_rows(table) >= UNINDEXED_ROWS
+        ]
+
+    async def _compact(self, tables: Sequence[Any]) -> bool:
+        async with self._lock:
+            for table in tables:
+                await table.optimize(cleanup_older_than=EARLIER_VERSIONS)
+                self._compacted[table.name] = await table.version()
+        return bool(tables)
 
     async def close(self) -> None:
         """Close the table."""

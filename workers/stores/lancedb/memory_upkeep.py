@@ -14,11 +14,15 @@ import pyarrow as pa
 
 from workers.stores.lancedb.memory_rows import question_digest
 
-COMPACT_EVERY = 200
-"""Versions between two compactions. Each write makes a file and a version."""
+COMPACT_EVERY = 25
+"""Versions of a table between two compactions. Each write makes a file and a version, and a look-up reads each file that
+came after the last compaction: 0.2 ms of CPU. Source: measured, docs/decisions/0090-compaction-of-memory.md."""
 UNINDEXED_ROWS = 2_000
 """Number of rows without index from which they are added to the indices. Each look-up scans them: 16,000 of them make
 one six times as expensive. Source: measured, docs/decisions/0089-bounded-look-ups.md."""
+VECTOR_SEGMENTS = 40
+"""Number of segments from which the index of vectors is built again. Each compaction adds one; a search by meaning asks
+all of them, 0.4 ms of CPU each, and files of different segments are not compacted. Source: as COMPACT_EVERY."""
 EARLIER_VERSIONS = timedelta(hours=1)
 """Age up to which earlier versions of files are kept: another process may be reading them."""
 VECTORS_FROM = 20_000
@@ -36,16 +40,20 @@ Upsert = Callable[[pa.Table], Awaitable[None]]
 
 
 async def build_indices(turns: Any, feedback: Any) -> list[str]:
-    """Create missing indices, and return the names of their columns."""
+    """Create missing indices and that of vectors with too many segments, and return the names of their columns."""
     # Imported here: see workers.stores.lancedb.memory_store.connect.
     kinds = import_module("lancedb.index")
     built = []
-    there = {column for index in await turns.list_indices() for column in index.columns}
+    there = {column: index for index in await turns.list_indices() for column in index.columns}
     for column, kind in SCALAR.items():
         if column not in there:
             await turns.create_index(column, config=getattr(kinds, kind)())
             built.append(column)
-    if "vector" not in there and await turns.count_rows() >= VECTORS_FROM:
+    if "vector" in there:
+        wanted = there["vector"].num_segments >= VECTOR_SEGMENTS
+    else:
+        wanted = await turns.count_rows() >= VECTORS_FROM
+    if wanted:
         # One bit for each dimension; the nearest are compared again by their vectors.
         dimensions = (await turns.schema()).field("vector").type.list_size
         kind = kinds.IvfSq if dimensions % 8 else kinds.IvfRq
