@@ -466,6 +466,29 @@ async def test_the_latest_answers_are_found_however_often_a_question_was_asked(
         assert [row["answer_id"] for row in rows] == [one.answer_id for one in right[:3]], each
 
 
+async def test_equal_questions_of_a_batch_are_looked_up_once(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_store, "FEW", 2)
+    for number in range(4):
+        asked_at = NOW - timedelta(hours=number)
+        await store.remember([(turn(f"turn_{number}", query="Popular?", timestamp=asked_at), VECTOR)])
+    looked_up: list[AskedBefore] = []
+    latest = store._latest_answers
+
+    async def noted(asked: AskedBefore, limit: int) -> list[dict[str, Any]]:
+        looked_up.append(asked)
+        return await latest(asked, limit)
+
+    monkeypatch.setattr(store, "_latest_answers", noted)
+    now, before = AskedBefore(TENANT, "popular?", NOW), AskedBefore(TENANT, "popular?", NOW - timedelta(hours=2))
+    found = await store.same_questions([now, before, now, now], 2)
+    assert [[row["answer_id"] for row in rows] for rows in found] == [
+        ["turn_1", "turn_2"], ["turn_3"], ["turn_1", "turn_2"], ["turn_1", "turn_2"],
+    ]  # fmt: skip
+    assert looked_up == [now, before]
+
+
 async def test_new_rows_are_indexed_once_there_are_many(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory_store, "UNINDEXED_ROWS", 10)
     assert not await store.compact(), "there is no index yet"
@@ -541,7 +564,7 @@ async def test_the_keeper_rests_in_proportion_to_what_a_round_took(
     while clock[0] < 600.0:
         await keeper._round()
         clock[0] += 2.0
-    assert rounds == 10, "3 of 60 seconds are upkeep"
+    assert rounds == 40, "3 of 15 seconds are upkeep"
 
 
 async def test_the_keeper_indexes_new_turns_between_two_rounds_of_all_upkeep(

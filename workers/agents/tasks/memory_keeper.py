@@ -15,8 +15,9 @@ ROUND_SECONDS = 2.0
 ALL_UPKEEP_EVERY = 15
 """Number of rounds of which one does all upkeep."""
 
-REST = 19
-"""Pause after a round, in durations of that round: upkeep of a large memory takes at most a twentieth of the time."""
+REST = 4
+"""Pause after a round, in durations of that round: upkeep of a large memory takes at most a fifth of the time. Source:
+docs/decisions/0090-compaction-of-memory.md."""
 
 log = get_logger(__name__)
 

@@ -315,7 +315,8 @@ class MemoryStore:
             if len(rows) <= FEW:
                 found = sorted(rows.to_pylist(), key=lambda row: (-row["timestamp"].timestamp(), row["answer_id"]))
                 return [[row for row in found if each.matches(row)][:limit] for each in asked]
-            return [await self._latest_answers(each, limit) for each in asked]
+            latest = {each: await self._latest_answers(each, limit) for each in dict.fromkeys(asked)}
+            return [latest[each] for each in asked]
         except (OSError, RuntimeError, ValueError) as error:
             raise StoreUnavailable(f"the memory could not be read ({type(error).__name__})") from error
 

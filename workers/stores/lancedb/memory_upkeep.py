@@ -23,7 +23,7 @@ one six times as expensive. Source: measured, docs/decisions/0089-bounded-look-u
 VECTOR_SEGMENTS = 40
 """Number of segments from which the index of vectors is built again. Each compaction adds one; a search by meaning asks
 all of them, 0.4 ms of CPU each, and files of different segments are not compacted. Source: as COMPACT_EVERY."""
-EARLIER_VERSIONS = timedelta(hours=1)
+EARLIER_VERSIONS = timedelta(minutes=10)
 """Age up to which earlier versions of files are kept: another process may be reading them."""
 VECTORS_FROM = 20_000
 """Number of turns from which the vectors get an index. A scan of fewer takes less than a tenth of a second."""
