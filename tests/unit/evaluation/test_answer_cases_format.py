@@ -37,6 +37,8 @@ EVERYDAY = read_cases(CASES_FILE.with_name("everyday_cases.jsonl"))
 """Ordinary questions on rules, products, hours, contracts, lives and software; answers in other words than the sources."""
 FIRST_TRIES = read_cases(CASES_FILE.with_name("first_tries.jsonl"))
 """Plain questions on one or two sentences, as somebody tries the system first; a right and a plainly wrong answer."""
+AGENTS = read_cases(CASES_FILE.with_name("agent_cases.jsonl"))
+"""Answers of agents in several sentences: over results of tools, in conversations and in ten languages."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,
@@ -52,6 +54,7 @@ EVERYTHING = (
     *REFUSALS,
     *OVERLOOKED,
     *EVERYDAY,
+    *AGENTS,
 )
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
@@ -112,6 +115,12 @@ def test_about_half_of_the_further_cases_are_held_out(cases: list[AnswerCase]) -
 def test_everyday_cases_are_60_pairs_and_one_half_is_held_out() -> None:
     halves = Counter((case.heldout, case.is_right) for case in EVERYDAY)
     assert set(halves.values()) == {30} and len(halves) == 4
+
+
+def test_answers_of_agents_are_90_pairs_and_one_half_is_held_out() -> None:
+    parts = Counter((case.id.split("-")[1], case.heldout, case.is_right) for case in AGENTS)
+    assert {name for name, _, _ in parts} == {"tool", "conversation", "language"}
+    assert set(parts.values()) == {15} and len(parts) == 12
 
 
 def test_first_tries_are_78_pairs_of_which_20_are_held_out() -> None:

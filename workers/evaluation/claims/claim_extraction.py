@@ -74,6 +74,8 @@ _CONNECTIVE = re.compile(
     r"|again|und|aber|weil|et|mais)\b",
     re.IGNORECASE,
 )
+_CONTRAST_LEAD = re.compile(r"(?:unlike|in contrast to|as opposed to)\s[^,.;:]{1,60},\s(?=\w)", re.IGNORECASE)
+"""A thing of which a statement does not speak: "Unlike the hall, the studio has no curtains"."""
 _WORD = re.compile(r"[^\W_]+")
 _QUESTION_MARKS = ("?", "？", "؟")
 _DEFINITION = re.compile(r"^\[\^?[^\[\]]{1,80}\]:")
@@ -267,7 +269,7 @@ def _claims(
         raw = _DEFINITION.sub("", without_markers(text[start:end], start, own), count=1)
         plain = DOCUMENT_LEAD.sub("", plain_text(raw)).strip()
         if kind in CHECKED_KINDS:
-            plain = without_courtesy(plain)
+            plain = _CONTRAST_LEAD.sub("", without_courtesy(plain), count=1)
         if plain.endswith(_QUESTION_MARKS):
             plain = without_question(plain)
         part_kind = _part_kind(plain, part, kind) if len(parts) > 1 else kind

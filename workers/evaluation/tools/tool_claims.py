@@ -26,11 +26,13 @@ from workers.evaluation.tools.results.tool_details import (
     is_count_of,
     is_day,
     is_given,
+    is_quoted,
     is_result,
     is_small_count,
     located,
 )
 from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults, day_of
+from workers.evaluation.tools.tool_counts import excepts_wrongly, has_another_count
 from workers.evaluation.tools.tool_extremes import false_extreme
 from workers.evaluation.tools.tool_figures import (
     has_value,
@@ -41,7 +43,13 @@ from workers.evaluation.tools.tool_limits import passes_limit_wrongly
 from workers.evaluation.tools.tool_moments import false_moment
 from workers.evaluation.tools.tool_roles import has_wrong_role
 from workers.evaluation.tools.tool_rows import is_crossed, is_misplaced, mentions_in, told_dates, unsaid
-from workers.evaluation.tools.tool_statements import conflict_of, has_rival_name, is_of_unknown, is_written_out
+from workers.evaluation.tools.tool_statements import (
+    confirms_field,
+    conflict_of,
+    has_rival_name,
+    is_of_unknown,
+    is_written_out,
+)
 
 MAX_LOOKUPS = 1_000_000
 """Maximum number of comparisons of figures for one answer; further claims are left to the other rules."""
@@ -62,13 +70,16 @@ class ToolFinding:
     mismatch: Mismatch | None = None
 
 
-def check_claim(claim: str, question: str, results: ToolResults) -> ToolFinding | None:
+def check_claim(
+    claim: str, question: str, results: ToolResults, worked: frozenset[float] = frozenset()
+) -> ToolFinding | None:
     """Return the verdict that the details of a claim decide; ``None`` if they decide nothing.
 
     Args:
         claim: plain text.
         question: the question that it answers, or an empty text.
         results: the results of the answer's tools.
+        worked: figures of the claim that calculations of the answer bear out.
     """
     if not (results.contents or results.arguments) or results.lookups > MAX_LOOKUPS:
         return None
@@ -82,7 +93,9 @@ def check_claim(claim: str, question: str, results: ToolResults) -> ToolFinding 
         for each in figures
         if not each.sources
         and (each.quantity.dimension, each.quantity.values) not in asked
+        and each.quantity.face not in worked
         and not is_given(each.quantity, results)
+        and not is_quoted(each, claim, results)
         and not is_small_count(each.quantity)
         and not is_result(each, figures)
         and not is_limit_of_count(each, claim, question, results)
@@ -96,7 +109,9 @@ def check_claim(claim: str, question: str, results: ToolResults) -> ToolFinding 
     if unknown or len(known_dates) < len(dates):
         is_rival = any(results.pool.has_comparable(date) for date in dates if date not in known_dates)
         return ToolFinding("contradicted", "date") if is_rival and not unknown else ToolFinding("unsupported", "number")
-    if conflict := _conflict(claim, question, figures, mentions, results):
+    if conflict := _conflict(
+        claim, question, [each for each in figures if each.quantity.face not in worked], mentions, results
+    ):
         return conflict
     if results.has_documents and not (mentions or any(map(results.states, figures)) or any(map(results.dated, dates))):
         return None  # its details are those of a document, or none
@@ -104,7 +119,7 @@ def check_claim(claim: str, question: str, results: ToolResults) -> ToolFinding 
         return ToolFinding("supported")
     if counts_rightly(claim, question, results):
         return ToolFinding("supported")
-    if _OWN_PART.match(claim) and not figures:
+    if (_OWN_PART.match(claim) and not figures) or confirms_field(claim, results):
         return ToolFinding("supported")
     return ToolFinding("supported") if is_of_results(claim, question, results) else None
 
@@ -115,6 +130,10 @@ def _conflict(
     """Return what known details of a claim have against it: another row, side, state, order or name; ``None`` if nothing."""
     others = [each for each in figures if not is_computed(each, claim, question, figures, mentions, results)]
     if is_misplaced(claim, others, mentions) or is_crossed(claim, mentions) or has_wrong_role(claim, mentions, results):
+        return ToolFinding("contradicted", "subject")
+    if has_another_count(claim, mentions, results):
+        return ToolFinding("contradicted", "number")
+    if excepts_wrongly(claim, mentions, results):
         return ToolFinding("contradicted", "subject")
     if is_of_unknown(claim, mentions, results):
         return ToolFinding("unsupported")
@@ -214,7 +233,8 @@ _CODED = re.compile(r"`([^`]{2,100})`")
 def strange_names(claim: str, question: str, results: ToolResults) -> list[str]:
     """Return the names of a claim that neither results nor arguments nor the question have.
 
-    A name of one word counts only beside a field with another name, unless it is a unit or writes out a code.
+    A name of one word counts only beside a field with another name, unless it is a unit or writes out a code. The title
+    of a column ("; Short by: 7") and the zone of a time ("16:20 UTC") are no names.
     """
     known = results.words | content_words(question)
     strange = []
@@ -228,6 +248,8 @@ def strange_names(claim: str, question: str, results: ToolResults) -> list[str]:
             or lowered in question.casefold()
             or read_dates(name)[0]
             or day_of(lowered)
+            or name in _ZONES
+            or _TITLE.match(claim, max(0, match.start() - len(_TITLE_MARK)))
         ):
             continue
         unknown = own - known - _CALENDAR
@@ -243,5 +265,9 @@ def strange_names(claim: str, question: str, results: ToolResults) -> list[str]:
             strange.append(name)
     return strange
 
+
+_ZONES = frozenset(("UTC", "GMT"))
+_TITLE_MARK = "; "
+_TITLE = re.compile(rf"{_TITLE_MARK}[^:;.]{{1,40}}: ")
 
 _CALENDAR = frozenset(stem(word) for word in (*MONTHS, *WEEKDAYS))

@@ -35,7 +35,7 @@ ROUNDED = 0.02
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MINOR = frozenset(("cents", "cent", "pence", "minor", "ore", "øre", "öre", "centimes", "grosz"))
 MONEY = frozenset(("usd", "eur", "gbp", "jpy", "chf", "pln", "rub", "inr", "", "pound"))
-_AMOUNTS = frozenset(
+AMOUNTS = frozenset(
     (
         "amount",
         "price",
@@ -67,6 +67,9 @@ KEY_UNITS = {
 }  # fmt: skip
 """Units that stand at the end of keys, with dimension and factor."""
 _EPOCH = (9e8, 2.2e9)
+_TIMED = frozenset(("at", "ts", "time", "date", "dt", "timestamp", "created", "updated", "expires", "until", "since"))
+_MEASURED = AMOUNTS | _MINOR | {"id", "number", "count", "size", "population", "views", "revenue", "sales", "phone"}
+"""Words of keys whose large numbers are no times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,34 +372,21 @@ def _amounts(number: float, words: Sequence[str]) -> Iterator[float]:
         yield number / 100.0
     else:
         yield number
-        if number == int(number) and _AMOUNTS.intersection(words):
+        if number == int(number) and AMOUNTS.intersection(words):
             yield number / 100.0
         if number == int(number) and "k" in words:
             yield number * 1000.0
 
 
 def moment_of(cell: Cell) -> datetime | None:
-    """Return the time that a cell holds as seconds or milliseconds since the epoch; ``None`` for other cells."""
-    if cell.number is None or not any(
-        word
-        in (
-            "at",
-            "ts",
-            "time",
-            "date",
-            "dt",
-            "timestamp",
-            "created",
-            "updated",
-            "expires",
-            "start",
-            "end",
-            "until",
-            "since",
-            "on",
-        )
-        for word in key_words(cell.path)
-    ):
+    """Return the time that a cell holds as seconds or milliseconds since the epoch; ``None`` for other cells.
+
+    A whole number of that size is a time, unless its key says that it is an amount or a size.
+    """
+    if cell.number is None or cell.number != int(cell.number) or cell.unit:
+        return None
+    words = key_words(cell.path)
+    if words and (words[-1] in KEY_UNITS or words[-1] in _MEASURED) and not _TIMED & set(words):
         return None
     seconds = cell.number / 1e3 if cell.number > 1e11 else cell.number
     return datetime.fromtimestamp(seconds, UTC) if _EPOCH[0] < seconds < _EPOCH[1] else None

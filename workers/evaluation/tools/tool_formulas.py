@@ -129,6 +129,10 @@ def _converted(others: Sequence[Quantity], results: ToolResults) -> Iterator[flo
                 yield told.face * rate
             elif told.dimension == codes.get("quote", codes.get("to")):
                 yield told.face / rate
+    for each in results.stated:
+        own, given = each.path[-1] if each.path else "", codes.get("base", codes.get("from"))
+        if given and _CODE.fullmatch(own) and own.casefold() != given:
+            yield from (told.face * each.number for told in others if told.dimension in (given, ""))
 
 
 def _numbers(results: ToolResults) -> list[float]:

@@ -1,5 +1,6 @@
 """Check the lines of a list against each other: their order, and the columns of their figures."""
 
+import re
 from collections.abc import Sequence
 
 from workers.evaluation.tools.results.tool_details import located
@@ -7,6 +8,13 @@ from workers.evaluation.tools.results.tool_results import ToolResults
 from workers.evaluation.tools.tool_extremes import direction_of
 from workers.evaluation.tools.tool_figures import Figure
 from workers.evaluation.tools.tool_rows import mentions_in
+
+_ASKS_ORDER = re.compile(
+    r"\b(?:sort\w*|order\w*|rank\w*|top|first|ascending|descending|(?:by|from) (?:the )?(?:most|highest|lowest|largest|smallest)"
+    r"|(?:two|three|four|five|six|ten|\d+) (?:\w+ )?\w+est|(?:two|three|four|five|six|ten|\d+) (?:most|least))\b",
+    re.IGNORECASE,
+)
+"""Words that ask for rows in the order of their figures."""
 
 
 def disordered(claims: Sequence[str], question: str, results: ToolResults) -> frozenset[int]:
@@ -51,6 +59,9 @@ def _out_of_order(run: Sequence[tuple[int, list[Figure]]], asked: str) -> set[in
     values = [(place, figures[0].number) for place, figures in run if figures[0].column == column]
     if direction is None or len(values) < len(run) or len({next(iter(each[0].rows)) for _, each in run}) < len(run):
         return set()
+    rows = [next(iter(figures[0].rows)) for _, figures in run]
+    if rows == sorted(rows) and not _ASKS_ORDER.search(asked):
+        return set()  # the rows as the result has them, one of which is the longest
     numbers = [number for _, number in values]
     for sign in (direction,) if direction else (1, -1):
         if numbers == sorted(numbers, key=lambda number: -sign * number):

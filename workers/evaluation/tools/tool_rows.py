@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.dates import Date, read_dates
+from workers.evaluation.facts.units import NUMBER_WORDS
 from workers.evaluation.tools.results.tool_documents import MESSAGE
 from workers.evaluation.tools.results.tool_results import (
     CLOCK,
@@ -144,11 +145,15 @@ def is_misplaced(claim: str, figures: Sequence[Located], mentions: Sequence[Ment
 
     Names stand before their figures or behind them; one of the two must fit all figures of the claim.
     """
-    held = [each for each in figures if any(source.operation == "stated" for source in each.sources)]
+    held = [
+        each
+        for each in figures
+        if not each.quantity.bound and any(source.operation == "stated" for source in each.sources)
+    ]
     if not held or not mentions:
         return False
     derived, told = (
-        bool(_DERIVING.search(_without_listed_by(claim, mentions))),
+        bool(_DERIVING.search(_BOUND.sub("", _without_listed_by(claim, mentions)))),
         {word.casefold()[:PREFIX] for word in TOKEN.findall(claim)},
     )
     return not any(
@@ -198,6 +203,9 @@ _DERIVING = re.compile(
     re.IGNORECASE,
 )
 """Words of derived figures: a figure that another row states as well is not derived without one of them."""
+
+_BOUND = re.compile(rf"(?<!\d )\b(?:more|fewer|less) than (?=[$€£]?\d|(?:{'|'.join(NUMBER_WORDS)})\b)", re.IGNORECASE)
+"""Words of a limit, which derives nothing: "more than five years"."""
 
 
 def _governing(start: int, mentions: Sequence[Mention], *, is_before: bool) -> frozenset[tuple[int, int]]:

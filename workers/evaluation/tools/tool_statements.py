@@ -27,6 +27,12 @@ MAX_COPIES = 3
 AIRPORT = 3
 """Length of the code of an airport, which often begins the name of its city."""
 _YES, _NO = frozenset(("true", "yes")), frozenset(("false", "no"))
+_OUT_OF = re.compile(r"\bout of\b", re.IGNORECASE)
+_EXCEPTED = re.compile(
+    r"\b(?:except|apart from|other than|but not|unlike)(?: for)? [^,;.]*?(?=[,;.]|\b(?:is|are|was|were|has|have|can)\b|$)",
+    re.IGNORECASE,
+)
+"""Rows of which a claim says the opposite: "all except D. Kim are open to remote work"."""
 _SHORT_FORMS = {"y": "yes", "1": "yes", "n": "no", "0": "no"}
 """Values that say yes or no where a claim has the name of their field as its predicate; elsewhere they are figures."""
 
@@ -45,7 +51,9 @@ def conflict_of(claim: str, question: str, mentions: Sequence[Mention], results:
         mentions: names of rows in the claim.
         results: the results of the answer's tools.
     """
-    cells = list(_cells_told(mentions, results))
+    left_out = [(match.start(), match.end()) for match in _EXCEPTED.finditer(claim)]
+    is_exception = any(start <= each.start < end for each in mentions for start, end in left_out)
+    cells = [] if is_exception else list(_cells_told(mentions, results))
     spend(len(cells))
     if _names_other_value(claim, question, results):
         return "name"
@@ -72,12 +80,27 @@ def _is_denied(claim: str, cell: Cell, told: set[str], denied: set[str]) -> Mism
         return "negation" if cell.number is None and value in denied and len(value) > 3 else None
     if words and all(word in told for word in words):
         # "Your email has not been verified" denies the last word of ``email_verified``.
-        is_denied = words[-1] in denied if value in _YES else not NEGATION.search(claim)
+        is_denied = words[-1] in denied if value in _YES else not (NEGATION.search(claim) or _OUT_OF.search(claim))
         return "negation" if is_denied else None
     is_opposite = value in _YES and any(
-        _are_opposites(word, key) for key in words if key in POLES for word in told - denied
+        _are_opposites(word, key)
+        for key in words[-1:]
+        if key in POLES
+        for word in told - denied
+        if not word.endswith("s")
     )
     return "negation" if is_opposite else None
+
+
+def confirms_field(claim: str, results: ToolResults) -> bool:
+    """Return true if a claim affirms what a field of several words of the only record says: "a rollback is available"."""
+    if _DENIAL.search(claim) or NEGATION.search(claim):
+        return False
+    told = {token.casefold() for token in TOKEN.findall(claim)}
+    return any(
+        cell.text.casefold() in _YES and len(_key(cell)) > 1 and told.issuperset(_key(cell))
+        for cell in _cells_told((), results)
+    )
 
 
 def is_of_unknown(claim: str, mentions: Sequence[Mention], results: ToolResults) -> bool:

@@ -81,6 +81,11 @@ def test_a_lead_about_the_documents_is_no_part_of_the_claim() -> None:
     assert claims("Based on the given passages, a P60 is a summary.")[0].plain == "a P60 is a summary."
 
 
+def test_a_thing_that_a_statement_is_contrasted_with_is_no_part_of_the_claim() -> None:
+    text = "The studio has 80 seats. Unlike the hall, it can't be darkened."
+    assert [claim.plain for claim in claims(text)] == ["The studio has 80 seats.", "it can't be darkened."]
+
+
 def test_headings_title_rows_and_reference_lists_claim_nothing() -> None:
     text = "# Cause of the crash\n\n| a | b |\n|---|---|\n\n## References\n\n[1] Runbook: Loki\n"
     assert [claim.kind for claim in claims(text) if claim.needs_grounding] == []

@@ -44,6 +44,9 @@ def test_a_question_is_compared_with_what_the_evidence_affirms_or_denies(
         ("nl", "Een helm is niet verplicht in de hal.", "Een helm hoeft niet in de hal.", "Een helm is verplicht in de hal."),
         ("de", "Die Prüfung ist freiwillig.", "Die Prüfung ist nicht vorgeschrieben.", "Die Prüfung ist verpflichtend."),
         ("ja", "館内での撮影は禁止されています。", "館内で撮影しないでください。", "館内で撮影できます。"),
+        ("es", "Los menores de 4 años entran gratis.", "Los menores de 4 años no pagan.", "Los menores de 4 años tienen que pagar."),
+        ("it", "I bambini entrano gratis.", "I bambini non pagano.", "I bambini devono pagare all'entrata a pagamento."),
+        ("es", "El espectáculo de las cuatro se paga aparte.", "El espectáculo de las cuatro no está incluido.", "El espectáculo de las cuatro está incluido."),
         ("ja", "契約は更新しないことを決めた。", "契約は更新されず。", "契約は更新されます。"),
     ],
 )  # fmt: skip

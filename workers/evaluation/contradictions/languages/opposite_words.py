@@ -9,7 +9,7 @@ from collections.abc import Mapping
 _ROWS = r"""
 offen|geöffnet|öffnet|aufgemacht|ouvert\w*|ouvre\w*|abiert\w*|abren?|apert\w*|aprono|abert[oa]s?|open|opent|otwart\w*|открыт\w*|открыва\w*|開館|開い|営業|开门|开放|营业 @ geschlossen|schließt|zu(?=\s*(?:$|[.,;]))|fermée?s?|ferment?|cerrad\w*|cierran?|chius\w*|chiud\w*|fechad\w*|fecham?|gesloten|dicht|sluit|zamknięt\w*|закрыт\w*|закрыва\w*|閉館|閉ま|休館|定休|休業|关门|关闭|停业|休息
 erlaubt|gestattet|zulässig|dürfen|darf|autorisée?s?|permise?s?|admise?s?|peut|peuvent|peut-on|permitid\w*|pueden?|puedo|permess\w*|consentit\w*|ammess\w*|può|possono|posso|toegestaan|mogen|mag|kan|dozwolon\w*|wolno|można|mogą|może|podem?|разреш\w*|можно|может|могут|可以|允许|准许|(?<![功性智节可技])能(?!力|源|量|耗)|許可|できま|できる|可能|かまいません|差し支え|よい|いいですか @ verboten|untersagt|unzulässig|interdite?s?|défendue?s?|prohibid\w*|vietat\w*|proibit\w*|proibid\w*|vedad\w*|verboden|zabronion\w*|zakazan\w*|запрещ\w*|нельзя|禁止|禁じ|不可(?!欠)|厳禁|严禁|避けて
-enthalten|inbegriffen|inklusive|comprise?s?|incluse?s?|incluid\w*|incluye\w*|inclus\w*|compres\w*|inbegrepen|inclusief|wliczon\w*|zawart\w*|включ\w*|входит|含まれ|込み|包括|包含|含 @ ausgeschlossen|exklusive|exclue?s?|excluid\w*|esclus\w*|exclusief|wyłączon\w*|исключ\w*|別料金|不含|除外
+enthalten|inbegriffen|inklusive|comprise?s?|incluse?s?|incluid\w*|incluye\w*|inclus\w*|compres\w*|inbegrepen|inclusief|wliczon\w*|zawart\w*|включ\w*|входит|含まれ|込み|包括|包含|含 @ ausgeschlossen|exklusive|pag\w+ a ?parte|factur\w+ en (?:plus|supplément)|gesondert berechnet|apart betaald|оплачива\w+ отдельно|exclue?s?|excluid\w*|esclus\w*|exclusief|wyłączon\w*|исключ\w*|別料金|不含|除外
 kostenlos|kostenfrei|gratis|gratuit\w*|gratuiti|frei|bezpłatn\w*|darmow\w*|бесплатн\w*|無料|免费 @ (?:送料|料金?|費用)[がは]かか|kostenpflichtig|payante?s?|bezahlen|zahlen|pagamento|pago|pagar|betaald|betalen|płatn\w*|płacić|платн\w*|платить|有料|收费|付费
 möglich|possible|posible|possibile|possível|mogelijk|możliw\w*|возможн\w* @ unmöglich|impossible|imposible|impossibile|impossível|onmogelijk|niemożliw\w*|невозможн\w*
 gültig\w*|valables?|válid\w*|valid[oaie]|geldig\w*|ważn\w*|действител\w*|действует|有効|有效 @ ungültig\w*|abgelaufen|expirée?s?|périmée?s?|caducad\w*|inválid\w*|invalid[oaie]|scadut\w*|vencid\w*|ongeldig\w*|verlopen|nieważn\w*|недействител\w*|истек\w*|истёк|無効|期限切|无效|过期|失效
@@ -115,6 +115,10 @@ _SAME: tuple[tuple[str, str], ...] = (
     (r"\bno\s(?:es|son|hace)\s(?:obligatori\w+|necesari\w+|falta)|\bno\sse\s(?:requiere|necesita|exige)\w*|\bsin\snecesidad\b", "opcional"),
     (r"\bnon\s(?:è|sono)\s(?:obbligatori\w+|necessari\w+|richiest\w+)|\bnon\s(?:occorre|occorrono|serve|servono)\b", "facoltativo"),
     (r"\bnão\s(?:é|são)\s(?:obrigatóri\w+|necessári\w+|preciso)|\bnão\s(?:precisa|precisam)\b", "opcional"),
+    (r"\bno\s(?:se\s)?pag(?:a|an|ará|arán)(?:\snada)?(?=\s*(?:[.,;]|$))|\bnon\spag(?:a|ano)(?:\snulla)?(?=\s*(?:[.,;]|$))", "gratis"),
+    (r"\bnão\spag(?:a|am)(?:\snada)?(?=\s*(?:[.,;]|$))|\bne\s(?:paie|paient|paye|payent)\s(?:rien|pas)(?=\s*(?:[.,;]|$))", "gratuit"),
+    (r"\b(?:be)?zahl(?:t|en)\snichts\b|\bbetaalt?(?:en)?\sniets\b", "gratis"), (r"\bnie\spłac[ią](?=\s*(?:[.,;]|$))", "bezpłatnie"),
+    (r"\bне\sплат[ия]т(?=\s*(?:[.,;]|$))", "бесплатно"),
     (r"必要(?:は|が)?(?:ありません|ない)|なくても(?:よい|いい|かまいません)|不用|不必|无需|無需|不需要|不是必须|无须", "任意"),
 )  # fmt: skip
 """Phrases whose words mean something else together: limits, and what need not be done."""

@@ -37,6 +37,10 @@ _TOKEN = re.compile(
     r"|(?P<of>\bof\b)|(?P<open>\()|(?P<close>\))|(?P<stop>[.;!?])|(?P<comma>,)|(?P<word>[^\W\d_]+²?)",
     re.IGNORECASE,
 )
+_BRACKETED = re.compile(
+    r"(?P<amount>(?:[€$£]\s?)?\d[\d,.]*(?<=\d))(?P<words>[^\d().;:!?=]{0,30})\((?P<calculation>(?=[^()=]*[+×*÷−–])[^()=a-zA-Z]{3,80})\)"
+)
+"""An amount with its calculation behind it: "£34 in total (2 × £14 + £6)"."""
 _WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = {"plus": "+", "minus": "-", "times": "*", "over": "/"}
 
@@ -95,7 +99,8 @@ def read_equations(text: str, before: float | None = None) -> list[Equation]:
     """
     found: list[Equation] = []
     running = before
-    for terms, tell, result in _parts(_tokens(text[:MAX_TEXT])):
+    text = _BRACKETED.sub(r"\g<calculation> = \g<amount>; ", text[:MAX_TEXT])
+    for terms, tell, result in _parts(_tokens(text)):
         goes_on = terms[0].sign in ("+", "-", "*", "/")
         if goes_on and running is None:
             continue

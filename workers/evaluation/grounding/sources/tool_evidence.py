@@ -148,7 +148,7 @@ def _finding(claim: ExtractedClaim, tools: ToolEvidence, numbers: frozenset[int]
     named = calls.named(claim.plain)
     if not tools.has_others and tools.hidden_failures and tools.admitted.isdisjoint(named or tools.admitted):
         return ToolFinding("contradicted", "negation")
-    finding = check_claim(claim.plain, tools.question, results)
+    finding = check_claim(claim.plain, tools.question, results, claim.worked)
     if not tools.admitted or tools.results.has_documents or (finding and finding.verdict == "contradicted"):
         return finding
     # What an answer adds to its admission: advice, an offer, what the call returned. Other statements need results.

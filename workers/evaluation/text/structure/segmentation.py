@@ -91,6 +91,8 @@ _ABBREVIATION = re.compile(
     r"|sr|sra|núm|art|pág)\.$",
     re.IGNORECASE,
 )
+_INITIAL = re.compile(r"(?<![\w*_])[*_]{1,3}[A-Z]\.$")
+"""An initial at the beginning of emphasised text: "**P. Arslan**"."""
 _STREET = re.compile(r"\b(?:\w{0,40}str|ul|av)\.$", re.IGNORECASE)
 """A shortened street; the number of its house may follow: "Hafenstr. 12"."""
 _UNIT_AT_END = re.compile(r"(?<=\d)\s?(?:\w{1,4}/)?(?:[mhsgltVWAJNKC]|mm|min|sec|max|May)(?=\.\s+[A-Z])")
@@ -372,6 +374,8 @@ def _repair(masked: str, cut: int, previous: int) -> int | None:
         closers = _CLOSERS.match(masked, cut)
         if not closers or not closers[0]:
             return None
+    if _INITIAL.search(before) and masked[cut : cut + 2].lstrip()[:1].isupper():
+        return None
     if _ABBREVIATION.search(before) or (_STREET.search(before) and masked[cut : cut + 2].lstrip()[:1].isdigit()):
         return None
     closers = _CLOSERS.match(masked, cut)

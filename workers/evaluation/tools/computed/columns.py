@@ -6,7 +6,7 @@ from itertools import permutations
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.tools.computed.selections import has_unit
 from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN, Mention, ToolResults
-from workers.evaluation.tools.tool_figures import MONEY, Figure, key_words
+from workers.evaluation.tools.tool_figures import AMOUNTS, MONEY, Figure, key_words
 
 MAX_ROWS = 200
 """Most rows of a table that is computed with."""
@@ -59,6 +59,18 @@ def meant(text: str, columns: Columns, quantity: Quantity) -> list[tuple[str, ..
         or [path for path, column in figures.items() if has_unit(column, quantity)]
         or (list(figures) if len(figures) == 1 and not quantity.dimension.startswith("noun:") else [])
     )
+
+
+def compared_columns(text: str, columns: Columns, quantity: Quantity) -> list[tuple[str, ...]]:
+    """Return the columns in which a figure may be the difference of two rows; of money, those of amounts if there are any.
+
+    "Non-stop" tells a column ``stops``, which no difference of 24.50 euros is of.
+    """
+    found = meant(text, columns, quantity)
+    amounts = [path for path in columns if not AMOUNTS.isdisjoint(key_words(path))]
+    if quantity.dimension not in MONEY or not quantity.is_unit or not amounts or set(found) & set(amounts):
+        return found
+    return amounts
 
 
 _IDENTIFYING = frozenset((("id",), ("sku",), ("no",), ("nr",), ("number",), ("index",), ("key",), ("code",)))

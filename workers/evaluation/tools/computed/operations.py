@@ -16,7 +16,7 @@ from workers.evaluation.tools.computed.columns import (
     MAX_ROWS,
     Columns,
     compared,
-    meant,
+    compared_columns,
     named_rows,
     remainders,
     single_rows,
@@ -209,7 +209,7 @@ def _distances(
             rows = sorted({row for each in named if len(each.rows) == 1 for own, row in each.rows if own == place})
             if len(rows) == 2:
                 columns = numeric_columns(place, table)
-                for path in meant(f"{question} {claim}", columns, figure.quantity):
+                for path in compared_columns(f"{question} {claim}", columns, figure.quantity):
                     one, two = (columns[path].get(row) for row in rows)
                     if one is not None and two is not None:
                         yield Figure(abs(one.number - two.number), path, one.rows | two.rows, "difference", one.unit)

@@ -11,6 +11,7 @@ from workers.evaluation.facts.units import NUMBER_WORDS
 from workers.evaluation.text.words import STOP_WORDS, stem
 from workers.evaluation.tools.computed.columns import MAX_ROWS, USED, single_rows
 from workers.evaluation.tools.computed.selections import Selection, select_rows
+from workers.evaluation.tools.results.tool_details import THEIRS
 from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults
 from workers.evaluation.tools.results.tool_tables import Table
 from workers.evaluation.tools.tool_figures import KEY_UNITS, key_words, numeric_columns
@@ -34,6 +35,9 @@ _SINGLY = re.compile(r"\b(?:each|apiece|respectively|both|every)\b", re.IGNORECA
 
 
 _NOT_ALL = re.compile(r"\bnot\s+all\b|\b(?:almost|nearly)\s+all\b", re.IGNORECASE)
+
+
+_ALL_EXCEPT = re.compile(r"\ball\b[^.;,]{0,30}?\b(?:except|but|apart from)\b", re.IGNORECASE)
 
 
 _NEUTRAL = frozenset(
@@ -100,7 +104,7 @@ def _clause_counts_wrongly(claim: str, question: str, mentions: Sequence[Mention
         fitting = [each for each in several if len(each[1].rows) == whole]
         if len(fitting) == 1 and (chosen := _counted_rows(claim, question, *fitting[0])) is not None and chosen.is_part:
             return len(chosen.rows) != (whole if part is None else part)
-    if len(several) != 1 or _SINGLY.search(claim) or _NOT_ALL.search(claim):
+    if len(several) != 1 or any(each.search(claim) for each in (_SINGLY, _NOT_ALL, _ALL_EXCEPT, THEIRS)):
         return False
     [(place, table)] = several
     if _are_others(claim, select_rows(claim, table, place, question)):

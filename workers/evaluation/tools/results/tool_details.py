@@ -33,6 +33,10 @@ _IN_RANGE = re.compile(r"\b(\d{1,2})\s?[–-]\s?\d{1,2}\s+[A-Z][a-z]{2,8}\b")
 
 _FIRST_DIGIT = re.compile(r"(?<![^\W\d_])\d")
 
+THEIRS = re.compile(r"\b(?:hers|his|her|him|theirs)\b", re.IGNORECASE)
+"""Somebody whom the sentence before names."""
+_PERSON = re.compile(r"[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*)+")
+
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _JOINT = re.compile(r"(?:,|\s|and)*")
 
@@ -61,7 +65,7 @@ def _figures(text: str) -> list[tuple[Quantity, int]]:
         digit = _FIRST_DIGIT.search(quantity.written)
         token = quantity.written[digit.start() :].split(" ")[0] if digit else quantity.written.split(" ")[0]
         after = position.get(token, 0)
-        start = max(text.find(token, after), 0)
+        start = _place_of(token, text, after)
         position[token] = start + len(token)
         placed.append((quantity, start))
     placed.sort(key=lambda each: each[1])
@@ -86,6 +90,12 @@ def _figures(text: str) -> list[tuple[Quantity, int]]:
     return found
 
 
+def _place_of(token: str, text: str, after: int) -> int:
+    """Return the offset of a word at or behind an offset, where no further digit goes on: "99.9" does not stand in "99.98"."""
+    match = re.compile(rf"{re.escape(token)}(?!\d)").search(text, after)
+    return match.start() if match else max(text.find(token, after), 0)
+
+
 def _is_of_group(figure: Figure, claim: str, mentions: Sequence[Mention]) -> bool:
     """Return true unless a figure of a part of the rows is of another part than the one that the claim names."""
     group = figure.group
@@ -97,6 +107,8 @@ def _is_of_group(figure: Figure, claim: str, mentions: Sequence[Mention]) -> boo
         return is_key_told and (value in ("true", "yes")) != bool(NEGATION.search(claim))
     if group.number is not None:
         return is_key_told
+    if THEIRS.search(claim) and not mentions and _PERSON.fullmatch(group.text):
+        return True
     named = [each for each in mentions if each.path == group.path]
     if named:
         return any(claim[each.start : each.end].casefold()[:PREFIX] in value for each in named)
@@ -122,6 +134,21 @@ def _without_names(claim: str, mentions: Sequence[Mention], results: ToolResults
         if any(letter.isdigit() for letter in claim[mention.start : mention.end]):
             rest[mention.start : mention.end] = " " * (mention.end - mention.start)
     return "".join(rest)
+
+
+def is_quoted(figure: Located, claim: str, results: ToolResults) -> bool:
+    """Return true if a result has a figure without a unit behind the same word: "line 40211", "job=8841"."""
+    digits = re.match(r"\d+(?![\d.,:]*\d)", claim[figure.start :])
+    word = _WORD_BEFORE.search(claim[: figure.start])
+    if digits is None or word is None or figure.quantity.is_unit:
+        return False
+    return (
+        re.search(rf"\b{re.escape(word[1].casefold())}[\s=:#\"']{{1,4}}{digits[0]}(?![\d.]*\d)", results.text)
+        is not None
+    )
+
+
+_WORD_BEFORE = re.compile(r"\b([^\W\d_]{3,20})\s#?$")
 
 
 def is_given(quantity: Quantity, results: ToolResults) -> bool:

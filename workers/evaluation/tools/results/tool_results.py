@@ -60,6 +60,8 @@ _ZONED = re.compile(r"T(\d\d):(\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)")
 
 _STAMP = re.compile(r"(?<!\d)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)")
 
+_DAYS_OF_KEYS = {"days": 1.0, "weeks": 7.0}
+
 _CODE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{2}))?")
 
 _PROPER_NAME = re.compile(r"[A-Z][\w.’'-]+(?: [A-Z][\w.’'-]*)*")
@@ -277,6 +279,7 @@ class ToolResults:
         if not (date.month and date.day):
             return False
         spans = [number.values[0] / 86400.0 for number in self.quantities if number.dimension == "time"]
+        spans += [each.number * days for each in self.stated for days in _days_of(each)]
         # Records say "no end" with the last day that there is, behind which no day lies.
         return any(
             (ahead := day + timedelta(days=span)).month == date.month and ahead.day == date.day
@@ -423,6 +426,13 @@ class ToolResults:
 
 _NUMBERING = frozenset(("id", "no", "nr", "number", "num", "index", "key"))
 """Last words of the keys of numbers that are names of rows."""
+
+
+def _days_of(figure: Figure) -> Iterator[float]:
+    """Yield the number of days in the unit of a key: ``return_window_days``, ``notice.weeks``."""
+    words = key_words(figure.path[-1:])
+    if words and words[-1] in _DAYS_OF_KEYS:
+        yield _DAYS_OF_KEYS[words[-1]]
 
 
 def _rows_in(rows: frozenset[tuple[int, int]], place: int) -> int:
