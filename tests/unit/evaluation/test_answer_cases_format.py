@@ -39,6 +39,8 @@ FIRST_TRIES = read_cases(CASES_FILE.with_name("first_tries.jsonl"))
 """Plain questions on one or two sentences, as somebody tries the system first; a right and a plainly wrong answer."""
 AGENTS = read_cases(CASES_FILE.with_name("agent_cases.jsonl"))
 """Answers of agents in several sentences: over results of tools, in conversations and in ten languages."""
+ASSISTANT_PROSE = read_cases(CASES_FILE.with_name("assistant_prose_cases.jsonl"))
+"""Long answers in Markdown over one to three documents, as a chat model writes them, with one false claim or none."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,
@@ -55,6 +57,7 @@ EVERYTHING = (
     *OVERLOOKED,
     *EVERYDAY,
     *AGENTS,
+    *ASSISTANT_PROSE,
 )
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
@@ -121,6 +124,9 @@ def test_answers_of_agents_are_90_pairs_and_one_half_is_held_out() -> None:
     parts = Counter((case.id.split("-")[1], case.heldout, case.is_right) for case in AGENTS)
     assert {name for name, _, _ in parts} == {"tool", "conversation", "language"}
     assert set(parts.values()) == {15} and len(parts) == 12
+def test_assistant_prose_is_80_pairs_and_one_half_is_held_out() -> None:
+    halves = Counter((case.heldout, case.is_right) for case in ASSISTANT_PROSE)
+    assert set(halves.values()) == {40} and len(halves) == 4
 
 
 def test_first_tries_are_78_pairs_of_which_20_are_held_out() -> None:

@@ -114,9 +114,14 @@ def _is_other_kind(phrase: Phrase, other: Phrase, named: Iterable[Phrase]) -> bo
 
 
 def _is_opposite(phrase: Phrase, others: Sequence[Phrase]) -> bool:
-    """Return true for "in winter" over "in summer", unless the clause goes on with another: "in summer and in 2004"."""
-    return any(are_opposite(phrase.head, other.head) for other in others) and (
-        sum(other.role == phrase.role for other in others) < 2
+    """Return true for "in winter" over "in summer", unless the clause goes on with another: "in summer and in 2004".
+
+    The "loss of profit" of a claim is that of "liability for loss of profit", and not the opposite of its profit.
+    """
+    return (
+        any(are_opposite(phrase.head, other.head) for other in others)
+        and sum(other.role == phrase.role for other in others) < 2
+        and not any(phrase.head == other.head for other in others)
     )
 
 

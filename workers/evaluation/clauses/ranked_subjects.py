@@ -60,6 +60,8 @@ _RANKS: dict[str, tuple[tuple[int, frozenset[str]], ...]] = {
 """By comparative or superlative its direction for each set of kinds of values."""
 ORDER_WORDS = frozenset(map(stem, _RANKS))
 """Stems of the comparatives and superlatives."""
+_OTHER_DAYS = word_set("working business")
+"""Words for days that are read as no spans of time: "delivery within 15 working days" is ranked by none of the other spans."""
 _OF_COUNTS = word_set("more most fewer fewest less least")
 _PRICED = frozenset(map(verb_stem, word_set("cost costs price pay earn charge expensive salary paid spend spent")))
 PEOPLE = frozenset(
@@ -194,6 +196,8 @@ def _owners(kind: str, word: str, asked: frozenset[str], evidence: OwnedValues) 
     """Return the clauses that hold values of a kind, each with its value; empty where the values measure several things."""
     clauses = [clause for _, clause in evidence.clauses(kind) if clause.subject]
     spend(len(clauses))
+    if kind in _SPAN and evidence.vocabulary & _OTHER_DAYS:
+        return []
     sizes = [_size(clause.values[0]) for clause in clauses if len(clause.values) == 1]
     if len(sizes) != len(clauses) or None in sizes:
         return []

@@ -39,7 +39,7 @@ from workers.evaluation.contradictions.values.dated_values import is_course_wron
 from workers.evaluation.contradictions.values.row_mismatch import is_cell_named, own_row
 from workers.evaluation.contradictions.values.rule_limits import has_other_limit, is_beyond_limit, keeps_limit
 from workers.evaluation.contradictions.values.time_sides import says_same_side
-from workers.evaluation.facts.calculation.arithmetic import MAX_INPUTS, Pool, is_derived, same_quantity
+from workers.evaluation.facts.calculation.arithmetic import MAX_INPUTS, Pool, is_derived, same_dimension, same_quantity
 from workers.evaluation.facts.calculation.written_calculations import is_miscalculated
 from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
 from workers.evaluation.facts.quantities import spans_between
@@ -201,7 +201,12 @@ def number_mismatch(
             continue
         if not is_derivable:
             return True
-        inputs = [*pool[:MAX_INPUTS], *(other for other in distinct[: MAX_INPUTS + 1] if other != number)]
+        # Of many numbers those of its own kind can give it: the weights of two cameras do not give a price.
+        alike = sorted(pool, key=lambda other: not same_dimension(other.dimension, number.dimension))
+        inputs = [
+            *(pool if len(pool) <= MAX_INPUTS else alike)[:MAX_INPUTS],
+            *(other for other in distinct[: MAX_INPUTS + 1] if other != number),
+        ]
         if not is_derived(number, inputs, only_sums=claim.is_total, is_compared=claim.is_compared):
             return True
     return False

@@ -82,6 +82,8 @@ _ONLY = re.compile(r"\b(\w+) only (?:an? |the |one )?(\w+)\W*$", re.IGNORECASE)
 _ITEMS = re.compile(r", (?:and )?| and ", re.IGNORECASE)
 _PIVOTS = word_set("than before after")
 _NO_NOUN = word_set("of the its their our his her these those such a an")
+_DEFINITE = word_set("the these those both its their our your his her my")
+"""Words before a number of things that are all of them: "tick the two records" is no part of "both records"."""
 _TIMES = word_set("always mostly usually generally often frequently sometimes occasionally rarely seldom never")
 _EXCLUDED: dict[str, frozenset[str]] = {
     "all": word_set("not-all half some few none many most"),
@@ -90,7 +92,8 @@ _EXCLUDED: dict[str, frozenset[str]] = {
     "half": word_set("all none"),
     "some": word_set("none"),
     "few": word_set("all most many"),
-    "none": word_set("all most many half some few"),
+    "none": word_set("all most many half some few the-number"),
+    "the-number": word_set("none"),
     "not-all": word_set("all"),
 }
 """Levels of evidence that exclude a claim's level; "some" supports neither "all" nor "not all"."""
@@ -385,10 +388,9 @@ def _shares(text: str) -> frozenset[tuple[str, str, bool]]:
             continue
         if level == "few" and index and tokens[index - 1] == "a":
             level = "some"
-        if not level and word in NUMBER_WORDS and NUMBER_WORDS[word] >= 1:
-            level = "some"
-        if not level and word.isdecimal() and int(word):
-            level = "some"
+        is_count = int(word) > 0 if word.isdecimal() else NUMBER_WORDS.get(word, 0) >= 1
+        if not level and is_count:
+            level = "the-number" if index and tokens[index - 1] in _DEFINITE else "some"
         if level:
             nouns = (
                 stem(word) for word in tokens[index + 1 : index + 6] if word not in _NO_NOUN and not _is_number(word)

@@ -25,6 +25,7 @@ import numpy as np
 from schemas.grounding import Mismatch, Verdict
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.claims.clauses import has_verb
 from workers.evaluation.claims.short_answers import (
     asks_for_value,
     consents,
@@ -35,6 +36,7 @@ from workers.evaluation.claims.short_answers import (
 from workers.evaluation.clauses.clause_reader import read_together
 from workers.evaluation.clauses.ranked_subjects import is_ranked_rightly, says_only_order
 from workers.evaluation.contradictions.contradiction_checks import compare, has_unknown_day, on_one_matter
+from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.contradictions.json_evidence import RecordFacts
 from workers.evaluation.contradictions.values.comparisons import wrong_change
 from workers.evaluation.facts.calculation.arithmetic import same_dimension, satisfies
@@ -433,6 +435,11 @@ def _text_before(units: Sequence[EvidenceUnit], place: int) -> str:
 def _compared(claim: ExtractedClaim, texts: Sequence[str]) -> tuple[Mismatch, ...]:
     """Compare a claim with texts; what "no" denies of its question is no value that it states."""
     found = compare(claim.plain, texts[0], texts[1:])
+    if "negation" in found and claim.antecedent and DENIED.search(claim.antecedent) and not has_verb(claim.plain):
+        # "The limit does not apply to:" denies the items of the list below it.
+        joined = f"{claim.antecedent.rstrip(' :：')} {claim.plain}"
+        if "negation" not in compare(joined, texts[0], texts[1:]):
+            found = tuple(each for each in found if each != "negation")
     if "number" in found and (rest := _without_asked_figures(claim, texts)) != claim.plain:
         kept = compare(rest, texts[0], texts[1:])
         found = tuple(each for each in found if each != "number" or each in kept)

@@ -18,6 +18,7 @@ from workers.evaluation.facts.calculation.arithmetic import same_dimension, same
 from workers.evaluation.facts.dates import Date, agrees
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import AGGREGATES, Value, kind_of, kinds_of
+from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.ownership.held_values import Clause, HeldSentence, read_clauses, read_sentences
 from workers.evaluation.ownership.record_owners import Record, from_another_record, is_record, read_records
 from workers.evaluation.text.wording import RECOMMENDATION
@@ -41,6 +42,12 @@ _CHANGE = re.compile(
     r"\b(?:from|von|de|da|van|från|fra)\s+[^\s\d]{0,4}\s?\d[^;!?]{0,30}?\s(?:to|auf|à|a|para|naar|till|til)\s+[^\s\d]{0,4}\s?\d",
     re.IGNORECASE,
 )
+_SET_ASIDE = re.compile(
+    r"\b(?:rather than|instead of|as opposed to)\s+[^\s\d]{0,4}\s?\d[\d.,]*(?:\s?%|\s[^\W\d_]+)?(?=[,;:.)]|\s(?:and|so|but)\b|$)",
+    re.IGNORECASE,
+)
+"""A value that a claim gives to another than its subject: "charges €2.95 rather than €3.15"."""
+_MONTHS = frozenset(map(stem, MONTHS))
 _STRICT = re.compile(r"\b(?:less|fewer|under|below)\b", re.IGNORECASE)
 """Words of a limit that the figure itself does not keep."""
 _WORD = re.compile(r"[^\W_]+")
@@ -118,8 +125,9 @@ def has_other_owner(claim: str, topic: str, evidence: OwnedValues) -> bool:
     if from_another_record(claim, topic, evidence.records):
         return True
     side = side_of(claim)
+    stated = _SET_ASIDE.sub(" ", claim)
     return any(
-        not words & AGGREGATES and _misplaced(value, words, evidence, side) for value, words in _claimed(claim, topic)
+        not words & AGGREGATES and _misplaced(value, words, evidence, side) for value, words in _claimed(stated, topic)
     )
 
 
@@ -173,14 +181,18 @@ def _misplaced(value: Value, words: frozenset[str], evidence: OwnedValues, side:
         return False
     kind = kind_of(value)
     spend(len(evidence.clauses(kind)))
-    everything = [(n, clause) for n, clause in evidence.clauses(kind) if _comparable(value, clause)]
-    holding = [(n, clause) for n, clause in everything if any(same_value(value, each) for each in clause.values)]
+    everything = [each for each in enumerate(evidence.clauses(kind)) if _comparable(value, each[1][1])]
+    holding = [each for each in everything if any(same_value(value, other) for other in each[1][1].values)]
     if not 0 < len(holding) <= MAX_HOLDING:
         return False
-    rivals = [(n, clause) for n, clause in everything if not any(same_value(value, each) for each in clause.values)]
+    rivals = [each for each in everything if not any(same_value(value, other) for other in each[1][1].values)]
     return any(
-        all(_dominated(words, kind, n == m, held, rival) for n, held in holding) and not _is_kept(value, rival, side)
-        for m, rival in rivals
+        all(
+            _dominated(words, kind, held, rival, same_source=n == m, is_first=place < other)
+            for place, (n, held) in holding
+        )
+        and not _is_kept(value, rival, side)
+        for other, (m, rival) in rivals
     )
 
 
@@ -224,8 +236,19 @@ def same_value(one: Value, two: Value) -> bool:
     return one == two
 
 
-def _dominated(words: frozenset[str], kind: str, same_source: bool, held: Clause, rival: Clause) -> bool:
-    """Return true if a clause on another value fits a claim better than the clause that holds its value."""
+def _dominated(
+    words: frozenset[str], kind: str, held: Clause, rival: Clause, *, same_source: bool, is_first: bool
+) -> bool:
+    """Return true if a clause on another value fits a claim better than the clause that holds its value.
+
+    Args:
+        words: stems of the claim's clause and topic.
+        kind: the kind of the value.
+        held: the clause that holds the claim's value.
+        rival: the clause on another value.
+        same_source: whether one source has both clauses.
+        is_first: whether the clause with the claim's value stands before the other.
+    """
     if not held.explicit:
         return False
     kept, better = words & held.words, words & rival.words
@@ -239,8 +262,9 @@ def _dominated(words: frozenset[str], kind: str, same_source: bool, held: Clause
     near = same_source and abs(held.sentence - rival.sentence) <= ADJACENT
     in_one = same_source and held.sentence == rival.sentence
     # In one sentence the second clause leaves out what it shares with the first: "ethanol boils at 78, acetone at 56".
-    lost = kept - rival.words - (held.words - held.subject if in_one else frozenset())
-    shared_head = near and bool(held.subject & rival.subject & words) and bool(foreign & held.subject)
+    lost = kept - rival.words - (held.words - held.subject if in_one and is_first else frozenset())
+    # Two dates in April have the month in common, and no subject.
+    shared_head = near and bool((held.subject & rival.subject & words) - _MONTHS) and bool(foreign & held.subject)
     named = bool(gained & rival.names) and bool(foreign & held.names)
     # "Borealis Pension with 38% of the stock. The Lindqvist family retains 21%": two names need not repeat the rest.
     if lost and not (shared_head or (named and near and not lost & (held.subject | held.names))):

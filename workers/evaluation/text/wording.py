@@ -211,6 +211,12 @@ _GREETING = (
     r"^(?:hi|hello|hey|dear|greetings|hallo|guten tag|bonjour)\b[^.:;\d]{0,25}[!.,:]?$"
     r"|^(?:sure(?: thing)?|certainly|of course|absolutely|(?:great|good) question|thanks?|thank you|danke|gerne|merci"
     r"|you(?:'|’)?re welcome|thank(?:s| you) for [^.:;\d]{0,60})[!.,:]?$"
+    r"|^enjoy (?:your|the) (?:trip|stay|journey|flight|holidays?|vacation|meal|ride|visit|day|weekend|evening|walk|hike|show)[!.]?$"
+    r"|^(?:have a (?:great|good|nice|safe|pleasant|wonderful) (?:trip|stay|journey|flight|day|weekend|evening|time)|good luck)[!.]?$"
+)
+_DISCLAIMER = (
+    r"^(?:please note that )?this (?:is (?:not|no)|isn(?:'|’)t|(?:does not|doesn(?:'|’)t) constitute)"
+    r" (?:legal|medical|tax|financial|investment|professional)(?: or (?:legal|medical|tax|financial|investment|professional))? advice[.!]?$"
 )
 _OFFER = (
     r"^(?:(?:please )?let me know|i hope (?:this|that) (?:helps|answers|clarifies)|is there anything)\b"
@@ -247,8 +253,8 @@ _ABOUT_DOCUMENTS = (
 )
 ABOUT_DOCUMENTS = re.compile(_ABOUT_DOCUMENTS, re.IGNORECASE)
 """A remark that the documents do not say something (``search``)."""
-META = re.compile("|".join((_GREETING, _OFFER, _REFUSAL, _ABOUT_DOCUMENTS)), re.IGNORECASE)
-"""Greetings, refusals, offers of help, talk about the documents themselves (``search``)."""
+META = re.compile("|".join((_GREETING, _DISCLAIMER, _OFFER, _REFUSAL, _ABOUT_DOCUMENTS)), re.IGNORECASE)
+"""Greetings and wishes, disclaimers, refusals, offers of help, talk about the documents themselves (``search``)."""
 
 TURN = re.compile(
     r"[,;]\s*(?:but|however|although|though|aber|jedoch|mais)\b[,\s]{1,20}+"
