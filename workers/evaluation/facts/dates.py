@@ -126,7 +126,7 @@ _UNIT_NAMES = "[gmlVW]|" + "|".join(
 """Units that make a number an amount and no year: "2000 euros", "2000 kWh"; "in 2020 dollars" names a year."""
 _BARE_YEAR = re.compile(
     rf"(?<![\w.,:/$€£₹#-])(?:(?<=\bin )|(?!\d{{4}}\s(?:{_UNIT_NAMES})\b))"
-    r"(?P<y>(?:19|20)\d{2})(?![\w%:/]|-\d{1,2}(?!\d)|[.,]\d|\s?(?:%|€|USD|EUR|[kKMG]i?B|ms\b|rpm))"
+    r"(?P<y>(?:19|20)\d{2})(?![\w%/]|:\d|-\d{1,2}(?!\d)|[.,]\d|\s?(?:%|€|USD|EUR|[kKMG]i?B|ms\b|rpm))"
 )
 """A year alone, unless the context makes it an amount: 2024."""
 _DATE_PATTERNS = (

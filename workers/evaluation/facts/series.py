@@ -33,7 +33,7 @@ SERIES_NAMES = word_set(
     """
     port line room gate lane track platform bay zone rack slot pin floor route channel station ticket incident order
     invoice plan release model building machine pump valve press grinder server node unit filter tank robot cell boiler
-    shift batch lot bus flight train motor sensor oven pod cluster shard worker reactor turbine conveyor
+    shift batch lot bus flight train motor sensor oven pod cluster shard worker reactor turbine conveyor clause article paragraph
     """
 )
 """Words that name a series in lower case as well."""

@@ -58,6 +58,11 @@ PAIRS = [
     (EXAM, "Quill College examines on 24 June 2026.", "Quill College examines on 26 June 2026."),
     (MERGE, "Go to the Contacts list and tick both records.", "Go to the Contacts list and tick neither of the records."),
     (SCREWS, "Take off the front panel and loosen all four screws.", "Take off the front panel and loosen none of the screws."),
+    ("The Youth Pass is available to travellers aged 12 to 27.", "Travellers between 12 and 27 years of age can get the Youth Pass.", "Travellers between 12 and 25 years of age can get the Youth Pass."),
+    ("The course is open to children aged 6–10.", "The course is open to children between the ages of 6 and 10.", "The course is open to children between the ages of 6 and 13."),
+    ("This update replaces the password rules of 2023.", "The update replaces the rules of 2023: those are void.", "The update replaces the rules of 2021: those are void."),
+    ("The dividend is 1.35 euros per share (2024: 1.10 euros).", "The dividend was 1.10 euros per share in 2024.", "The dividend was 1.10 euros per share in 2022."),
+    ("Clause 12: claims become time-barred one year after the damage.", "Under clause 12, claims become time-barred one year after the damage.", "Under clause 14, claims become time-barred one year after the damage."),
     ("Liability for loss of profit is excluded.", "Loss of profit is excluded altogether.", "Loss of profit is not excluded."),
     ("Compensation for losses against gains of other years is granted.", "Compensation for losses is granted.", "Compensation for losses is not granted."),
 ]  # fmt: skip

@@ -42,6 +42,12 @@ _AGE = PrefilteredPattern(
     r"\b(?:lived to(?: be)?|aged|(?:at )?age of|at age|died at) (\d{1,3})\b(?! ?[:%.]\d)|(?<![\w.,])(\d{1,4}|\d{1,3}(?:,\d{3}){1,2})[- ]years?[- ]old\b",
     re.IGNORECASE,
 )
+_AGES = PrefilteredPattern(
+    r"\b(?:aged|ages|ages of) (?:(?:from|between) )?(\d{1,3})(?:\s?[–-]\s?|\s(?:to|and)\s)(\d{1,3})\b(?! ?[:%.]\d)"
+    r"|\b(?:from|between) (\d{1,3})\s(?:to|and)\s(\d{1,3})[- ]years?(?: of age\b|[- ]old\b)",
+    re.IGNORECASE,
+)
+"""A range of ages: "aged 12 to 27", "between 12 and 27 years of age"."""
 _DIGIT = re.compile(r"\d")
 HALF_STEP = 0.24
 """Precision of "half a cup", which is not three quarters of one."""
@@ -49,7 +55,12 @@ HALF_STEP = 0.24
 
 def read_ages(text: str) -> tuple[list[Quantity], str]:
     """Read ages in years, convert them to months, and return them with the text without them."""
-    found = []
+    found = [
+        Quantity((12 * float(age),), "month", True, False, 6.0, 0, float(age), written=match[0])
+        for match in _AGES.finditer(text)
+        for age in filter(None, match.groups())
+    ]
+    text = _AGES.sub(blank, text)
     for match in _AGE.finditer(text):
         age, bound = float(match[1] or match[2].replace(",", "")), bound_of(text, match.start())
         found.append(Quantity((12 * age,), "month", True, bool(bound), 6.0, bound, age, written=match[0]))
