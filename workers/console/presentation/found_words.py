@@ -1,12 +1,72 @@
-"""Mark the words of a search in a text."""
+"""Mark the words of a search in a text, and cut a long text around them."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from markupsafe import Markup, escape
 
+from workers.stores.queries.answer_queries import MAX_TEXT
 from workers.stores.queries.searched_texts import without_accents
+
+LEAD = 60
+"""Maximum number of characters ahead of the first word that was found: the first line of a phone shows about 50."""
+ELLIPSIS = "…"
+
+
+def found_places(text: str, words: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield begin, end and word of each place of a text that holds one of some words, one word after the other.
+
+    Args:
+        text: the text.
+        words: words and phrases without accents, in any case.
+    """
+    # Each folded letter with its place in the text: some letters become two, and accents none.
+    letters = [(each, place) for place, letter in enumerate(text) for each in without_accents(letter).lower()]
+    folded, places = "".join(each for each, _ in letters), [place for _, place in letters] + [len(text)]
+    for word in map(str.lower, words):
+        # Ahead of each place, since a word may begin within itself: "ana" in "banana".
+        for match in re.finditer(f"(?={re.escape(word)})", folded):
+            begin, end = match.start(), match.start() + len(word)
+            # An accent behind the last letter belongs to it.
+            yield places[begin], max(places[end], places[end - 1] + 1), word
+
+
+def passage_around(text: str, words: Sequence[str], length: int = MAX_TEXT) -> str:
+    """Return the part of a text that holds most of some words, the first one of them near its begin.
+
+    A text whose words stand at its begin, or which holds none, is cut behind ``length`` characters.
+
+    Args:
+        text: the text.
+        words: words and phrases without accents, in any case.
+        length: maximum number of characters of the text in it; an ellipsis stands where more was left out.
+    """
+    if len(text) <= LEAD:
+        return text
+    places = sorted(found_places(text, words))
+    most, first, ahead = 0, 0, 0
+    held: Counter[str] = Counter()
+    for begin, _, left in places:
+        while ahead < len(places) and places[ahead][1] <= begin - LEAD + length:
+            held[places[ahead][2]] += 1
+            ahead += 1
+        number = sum(count > 0 for count in held.values())
+        if number > most:
+            most, first = number, begin
+        held[left] -= 1
+    start = _word_begin(text, first - LEAD, first)
+    end = start + length
+    return f"{ELLIPSIS if start else ''}{text[start:end]}{ELLIPSIS if end < len(text) else ''}"
+
+
+def _word_begin(text: str, earliest: int, found: int) -> int:
+    """Return where a passage begins: with a word, or ``earliest`` in a script without blanks; 0 near the begin."""
+    if earliest <= 0:
+        return 0
+    blank = re.compile(r"\s").search(text, earliest - 1, found)
+    return blank.end() if blank else earliest
 
 
 def marked_words(text: str, words: Sequence[str]) -> Markup:
@@ -18,16 +78,7 @@ def marked_words(text: str, words: Sequence[str]) -> Markup:
     """
     if not words:
         return escape(text)
-    # Each folded letter with its place in the text: some letters become two, and accents none.
-    letters = [(each, place) for place, letter in enumerate(text) for each in without_accents(letter).lower()]
-    folded, places = "".join(each for each, _ in letters), [place for _, place in letters] + [len(text)]
-    found: set[int] = set()
-    for word in map(str.lower, words):
-        # Ahead of each place, since a word may begin within itself: "ana" in "banana".
-        for match in re.finditer(f"(?={re.escape(word)})", folded):
-            begin, end = match.start(), match.start() + len(word)
-            # An accent behind the last letter belongs to it.
-            found.update(range(places[begin], max(places[end], places[end - 1] + 1)))
+    found = {place for begin, end, _ in found_places(text, words) for place in range(begin, end)}
     parts = groupby(enumerate(text), key=lambda each: each[0] in found)
     pieces = ((is_found, "".join(letter for _, letter in part)) for is_found, part in parts)
     return Markup().join(

@@ -20,7 +20,7 @@ from workers.console.identity.principal import Principal
 from workers.console.identity.security import Bearer, Cookie, Require
 from workers.console.presentation.audit.audit_evidence import contrary_words
 from workers.console.presentation.code_meanings import CODE_MEANINGS
-from workers.console.presentation.found_words import marked_words
+from workers.console.presentation.found_words import marked_words, passage_around
 from workers.console.presentation.minima import beside, whole
 from workers.console.presentation.outcome import is_empty
 from workers.console.presentation.plain_markdown import plain_text
@@ -126,7 +126,7 @@ def _in_editor(end: int, text: str) -> int:
 
 
 ENVIRONMENT.filters |= {
-    "visible": visible, "plain": plain_text, "marked_words": marked_words, "score": _score, "whole": whole, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "in_editor": _in_editor, "segment": lambda v: quote(v, safe=""),
+    "visible": visible, "plain": plain_text, "marked_words": marked_words, "passage_around": passage_around, "score": _score, "whole": whole, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "in_editor": _in_editor, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
     "VERDICTS": VERDICTS, "MODES": MODES, "ACTIVE_TIME": ACTIVE_TIME, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "is_empty": is_empty, "SHOWN_EMPTY": SHOWN_EMPTY, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "final_advice": final_advice, "VIA": VIA, "citation_kind": citation_kind, "citation_link": citation_link, "web_address": web_address, "PERIODS": list(PERIODS),

@@ -34,6 +34,7 @@ from workers.decision.reader_text.source_addresses import source_address
 from workers.review.review_models import Reviewer
 from workers.settings.sections.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
+from workers.stores.queries.answer_queries import MAX_SEARCHED, MAX_TEXT
 from workers.stores.queries.audit_queries import AuditFilter
 from workers.stores.queries.reviews.review_team_queries import AcceptanceBy, Interval
 from workers.stores.queries.searched_texts import words_of_search
@@ -105,7 +106,11 @@ async def search(
         wanted = SearchQuery.model_validate(chosen)
     except ValueError:
         return page("search.html", request, principal, 422, given=given, found=None)
-    found = await found_answers(resources, principal, wanted, cursor or None, before or None, PAGE_SIZE, count=True)
+    words = words_of_search(wanted.q) if wanted.q else []
+    shown = MAX_SEARCHED if words else MAX_TEXT
+    found = await found_answers(
+        resources, principal, wanted, cursor or None, before or None, PAGE_SIZE, count=True, shown=shown
+    )
     links = {
         name: urlencode(chosen | {parameter: value})
         for name, parameter, value in (
@@ -114,7 +119,6 @@ async def search(
         )
         if value
     }
-    words = words_of_search(wanted.q) if wanted.q else []
     return page("search.html", request, principal, given=given, found=found, links=links, words=words)
 
 

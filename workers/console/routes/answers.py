@@ -31,7 +31,7 @@ from workers.console.sending import event_outputs
 from workers.decision.explanation import Explanation
 from workers.errors import OversizeRecord
 from workers.gateways.adapted import bounded_identifier
-from workers.stores.queries.answer_queries import AnswerFilter, Period, StoredAnswer
+from workers.stores.queries.answer_queries import MAX_TEXT, AnswerFilter, Period, StoredAnswer
 from workers.stores.queries.reviews.blind_reviews import Sample
 from workers.stores.queries.totals import agreeing_total
 
@@ -146,9 +146,9 @@ async def search_answers(
 
 async def found_answers(
     resources: Shared, principal: Principal, search: SearchQuery, cursor: str | None, before: str | None, limit: int,
-    *, count: bool,
+    *, count: bool, shown: int = MAX_TEXT,
 ) -> AnswerPage:  # fmt: skip
-    """Return a page of the answers that match a search, and record the access.
+    """Return a page of the answers that match a search, with texts of at most ``shown`` characters; record the access.
 
     Raises:
         Problem: 403, the token does not include the tenant; 422, a cursor is malformed, or there are two.
@@ -158,14 +158,14 @@ async def found_answers(
         raise Problem(422, "send cursor or before, not both")
     chosen = search.chosen(principal, blind_of(principal, resources))
     back = before is not None
-    listing = resources.answers.listed(chosen, limit + 1, place_of(before if back else cursor), back=back)
+    listing = resources.answers.listed(chosen, limit + 1, place_of(before if back else cursor), back=back, shown=shown)
     rows, counted = await asyncio.gather(listing, _count(resources, chosen) if count else _unknown())
     more = len(rows) > limit
-    shown = (rows[-limit:] if back else rows[:limit]) if more else rows
-    items = [AnswerSummary.model_validate(row) for row in shown]
+    listed = (rows[-limit:] if back else rows[:limit]) if more else rows
+    items = [AnswerSummary.model_validate(row) for row in listed]
     resources.accesses.note_page(principal, "search", [(item.tenant, item.answer_id) for item in items])
     places = [
-        encode_cursor([row["completed_ms"], row["answer_id"], row["tenant"]]) for row in (*shown[:1], *shown[-1:])
+        encode_cursor([row["completed_ms"], row["answer_id"], row["tenant"]]) for row in (*listed[:1], *listed[-1:])
     ]
     has_next, has_previous = (more or back, more if back else cursor is not None)
     total = None if counted is None else agreeing_total(counted, len(items), first=not has_previous, more=has_next)

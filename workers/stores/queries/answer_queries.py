@@ -77,6 +77,8 @@ WHERE review_id IN {{{{review_ids:Array(String)}}}} AND (tenant, answer_id) IN {
 
 MAX_TEXT = 300
 """Maximum number of code points of query and answer in a list."""
+MAX_SEARCHED = 100_000
+"""Maximum number of code points of a text that a page looks through for the words of a search."""
 MAX_TURN = 2_000
 """Maximum number of code points of query and answer of an earlier turn."""
 
@@ -295,8 +297,9 @@ class AnswerStore(Reading):
         return {(row["tenant"], row["answer_id"]): row["trace_id"] for row in found}
 
     async def listed(
-        self, chosen: AnswerFilter, limit: int, after: Place = Place(), run: str = "live", *, back: bool = False
-    ) -> list[Row]:
+        self, chosen: AnswerFilter, limit: int, after: Place = Place(), run: str = "live", *, back: bool = False,
+        shown: int = MAX_TEXT,
+    ) -> list[Row]:  # fmt: skip
         """List the answers that match a filter, the latest first, each with its state after decisions.
 
         Args:
@@ -305,15 +308,16 @@ class AnswerStore(Reading):
             after: row after which the list continues.
             run: live, or a replay.
             back: return the rows before ``after`` that are nearest to it.
+            shown: maximum number of code points of each text.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
         statement = LISTED_BACK if back else LISTED
         found = await self.rows(
-            statement, run=run, shown=MAX_TEXT, limit=limit, **filter_values(chosen), **place_values(after)
+            statement, run=run, shown=shown, limit=limit, **filter_values(chosen), **place_values(after)
         )
-        return await self._decided(found[::-1] if back else found, chosen.blind)
+        return await self._decided(found[::-1] if back else found, chosen.blind, shown)
 
     async def count(self, chosen: AnswerFilter, run: str = "live") -> int:
         """Count the answers that match a filter.
@@ -357,14 +361,14 @@ class AnswerStore(Reading):
         found = await self.rows(HIDDEN, review_ids=reviews, **due_values(blind)) if reviews and blind else []
         return {(row["tenant"], row["answer_id"]) for row in found}
 
-    async def _decided(self, found: list[Row], blind: Sample | None) -> list[Row]:
+    async def _decided(self, found: list[Row], blind: Sample | None, shown: int = MAX_TEXT) -> list[Row]:
         """Return answers with their states after decisions, and the beginnings of the texts that readers see."""
         reviews = [name for row in found for name in review_ids(row["tenant"], row["answer_id"])]
         if not reviews:
             return []
         decided, corrected = await asyncio.gather(
             self.rows(DECIDED, review_ids=reviews, **due_values(blind)),
-            self.rows(CORRECTIONS, review_ids=reviews, shown=MAX_TEXT, **due_values(blind)),
+            self.rows(CORRECTIONS, review_ids=reviews, shown=shown, **due_values(blind)),
         )
         corrections = {(row["tenant"], row["answer_id"]): row["correction"] for row in corrected}
         after = {
