@@ -203,3 +203,36 @@ def test_a_reviewer_sees_earlier_turns_only_with_read_rights(console: ConsoleThr
     page = {"Accept": "text/html"}
     assert "Question 0 about" in console.client().get(f"/review/{review}", headers=page).text
     assert "Question 0 about" not in console.client("review").get(f"/review/{review}", headers=page).text
+
+
+FILLER = "This sentence is about nothing in particular. " * 30
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_result_shows_the_passage_around_the_words_that_were_found(
+    browser: Browser, console: ConsoleThread, width: int
+) -> None:
+    late = {
+        "answer": f"{FILLER}Clean the zirconium filter with vinegar. {FILLER}",
+        "query": f"{FILLER}And the zirconium filter?",
+    }
+    console.store([turn(1, "passages-found").model_copy(update={"contexts": [], **late})])
+    with logged_in(browser, console, "passage-finder", viewport={"width": width, "height": 844}) as (page, seen):
+        page.goto("/search?q=zirconium+vinegar")
+        result = page.locator(".results .card")
+        expect(result.locator("h2 mark.found")).to_have_text(["zirconium"])
+        snippet = result.locator("p.snippet").last
+        expect(snippet.locator("mark.found")).to_have_text(["zirconium", "vinegar"])
+        frame = snippet.bounding_box()
+        assert frame is not None
+        for mark in snippet.locator("mark.found").all():
+            box = mark.bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= frame["y"] + frame["height"] + 1, "it is cut off"
+        page.goto("/search?q=particular")
+        expect(result.locator("p.snippet").last).to_contain_text("This sentence is about nothing in particular.")
+        assert serious_violations(page) == []
+        assert seen.complaints == []
+    items = console.client().get("/api/answers", params={"q": "zirconium", "tenant": "passages-found"}).json()["items"]
+    assert items[0]["answer"] == late["answer"][:MAX_TEXT]

@@ -56,6 +56,8 @@ ONE_TENANT = {
     "escalating": "escalations", "undecided": "undecided", "recounting": "recounts", "double-presser": "pressed-twice", "leaving": "left-page", "voting": "voted", "bulk-undoer": "bulk-undo", "partial-undoer": "partial-undo", "unguided": "unguided", "published": "published", "withdrawing": "withdrawals",
     "estimating": "estimates", "escalator": "passed-on", "next-reviewer": "passed-on", "previewing": "previews", "deadlined": "deadlines", "referring": "references", "mover": "moves", "plain": "plain-words", "unprompted": "unprompted", "keyed": "keyed", "hasty": "hasty", "trial": "trial", "line-ends": "line-ends", "opening": "opened", "finder": "found", "second-finder": "found", "leftover": "left-over", "leftover-rival": "left-over", "looking-back": "looked-back", "referencing": "kept-references", "approver": "approved-doubts", "starter": "started", "counting": "countdowns", "reasoned": "reasoned", "repeated-voter": "repeated-votes",
     "second-thinker": "second-thoughts", "phone-thinker": "phone-thoughts", "key-editor": "key-edits", "timed": "timed", "bulk-doubter": "bulk-doubts", "just-decided": "just-decided", "list-undoer": "list-undo", "zoomed": "zoomed", "head-reader": "heads", "head-counter": "head-counts", "repeater": "same-questions",
+    "thumb-measurer": "thumb-sizes", "screen-typist": "screen-keyboard", "word-reader": "word-pieces", "head-of-phone": "phone-heads",
+    "ring-seeker": "focus-rings", "double-undoer": "undo-twice", "gap-seeker": "undo-gaps", "filter-typist": "key-filters", "passage-finder": "passages-found",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
 

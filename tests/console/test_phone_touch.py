@@ -1,0 +1,130 @@
+"""A phone with touch: controls for thumbs, the editor above the keyboard of the screen, words of a table in one piece."""
+
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from schemas.answers import ContextChunk, GeneratedAnswer
+from tests.console.test_review_page import long_answer
+from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.console import ConsoleThread
+from tests.harness.held_answers import held
+
+pytestmark = needs_browser
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+THUMB = 44
+"""Least width and height of a control, px (WCAG 2.5.5)."""
+
+SMALL = """least => {
+  const inText = '.term, button.state, button.link, p a, dd a, td a, th a, h2 a, .claims a, .tip a, li a, .skip, .answer-text a';
+  const parts = 'a[href], button, summary, select, textarea, input, label:has(input:is([type=radio], [type=checkbox]))';
+  return [...document.querySelectorAll(parts)]
+    .filter((each) => !each.matches(inText) && each.checkVisibility({ visibilityProperty: true }))
+    .map((each) => (each.matches('input:is([type=radio], [type=checkbox])') ? each.closest('label') ?? each : each))
+    .map((each) => [each.getBoundingClientRect(), each])
+    .filter(([box]) => box.width < least || box.height < least)
+    .map(([box, each]) => `${each.tagName}#${each.id}.${each.className} “${each.textContent.trim().slice(0, 30)}” ${box.width} x ${box.height}`);
+}"""
+"""The controls that are smaller, without links and explanations within a text."""
+
+
+def wide(tenant: str) -> GeneratedAnswer:
+    """Return a held answer with a table of many columns and a line of code that is wider than a phone."""
+    names = ["Model", "Weight in kilograms", "Power in watts", "Price in euros", "Guarantee in months", "Colour"]
+    rows = [f"| AtlasPump {number} | {10 + number} | {500 + number} | 99 | 36 | blue |" for number in range(4)]
+    table = "\n".join([f"| {' | '.join(names)} |", f"|{'---|' * len(names)}", *rows])
+    code = f"```python\nclient = PumpClient(host='pump.local', port=8080, {'retries=5, ' * 9})\n```"
+    return GeneratedAnswer(
+        answer_id=f"{tenant}-wide",
+        tenant=tenant,
+        query="Compare the pumps, with a table and an example in code, please, and tell me how long each of them is guaranteed?",
+        answer=f"{table}\n\n{code}\n\nAtlasPump 1 weighs 90 kilograms [1].",
+        contexts=[ContextChunk(chunk_id="c1", content="AtlasPump 1 weighs 11 kilograms. Its guarantee is 24 months.")],
+        risk_mode="gatekeeper",
+        completed_at=datetime.now(UTC),
+    )
+
+
+def open_review(page: Page) -> None:
+    page.goto("/review")
+    expect(page.locator("#question")).to_be_visible()
+    page.wait_for_function("document.documentElement.style.getPropertyValue('--bar') !== ''")
+
+
+def test_every_control_is_large_enough_for_a_thumb(browser: Browser, console: ConsoleThread) -> None:
+    console.store([long_answer("thumb-sizes"), wide("thumb-sizes")])
+    with logged_in(browser, console, "thumb-measurer", **PHONE) as (page, seen):
+        open_review(page)
+        page.locator(".queue-filters > summary").tap()
+        page.locator("#more > summary").tap()
+        page.locator('.decide [data-action="correct"]').tap()
+        expect(page.locator("#corrected")).to_be_focused()
+        assert page.evaluate(SMALL, THUMB) == []
+        page.locator('#correction [data-action="close"]').tap()
+        page.locator('.decide [data-action="reject"]').tap()
+        expect(page.locator("#why")).to_be_visible()
+        assert page.evaluate(SMALL, THUMB) == []
+        for address in ("/queue", "/search?q=pump", "/audit/accesses", "/", "/answers/thumb-sizes-wide"):
+            page.goto(address)
+            expect(page.locator("h1")).to_be_visible()
+            assert page.evaluate(SMALL, THUMB) == [], address
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
+        assert seen.complaints == []
+
+
+def test_the_keyboard_of_the_screen_hides_no_button_of_the_editor(browser: Browser, console: ConsoleThread) -> None:
+    console.store([wide("screen-keyboard")])
+    with logged_in(browser, console, "screen-typist", **PHONE) as (page, _):
+        open_review(page)
+        assert "interactive-widget=resizes-content" in (
+            page.locator("meta[name=viewport]").get_attribute("content") or ""
+        )
+        page.locator('.decide [data-action="correct"]').tap()
+        expect(page.locator("#corrected")).to_be_focused()
+        page.set_viewport_size({"width": 390, "height": 480})  # what the keyboard leaves
+        page.keyboard.type("Mended. ")
+        send = page.locator('#correction [data-action="send"]')
+        expect(send).to_be_in_viewport(ratio=1)
+        uncovered = "each => { const { x, y, width, height } = each.getBoundingClientRect();" + (
+            " return each.contains(document.elementFromPoint(x + width / 2, y + height / 2)); }"
+        )
+        page.wait_for_function(f"({uncovered})(document.querySelector('#correction [data-action=send]'))")
+        expect(send.locator("kbd")).to_be_hidden()
+        send.tap()
+        expect(page.locator("#status")).to_contain_text("Corrected: “")
+        # After the keyboard has gone the decision is one thumb away again.
+        page.set_viewport_size({"width": 390, "height": 844})
+        held(console, "screen-keyboard", 1)
+        open_review(page)
+        expect(page.locator('.decide [data-action="approve"]')).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("viewport", [{"width": 390, "height": 844}, {"width": 640, "height": 400}])
+def test_words_of_a_table_stay_in_one_piece_and_the_page_does_not_scroll_sideways(
+    browser: Browser, console: ConsoleThread, viewport: dict[str, int]
+) -> None:
+    console.store([wide("word-pieces")])
+    with logged_in(browser, console, "word-reader", **(PHONE | {"viewport": viewport})) as (page, _):
+        for address in ("/review", "/answers/word-pieces-wide"):
+            page.goto(address)
+            cell = page.locator(".answer-text td").first
+            expect(cell).to_be_visible()
+            lines = cell.evaluate(
+                """each => { const text = document.createTreeWalker(each, NodeFilter.SHOW_TEXT).nextNode();
+                const range = new Range(); range.setStart(text, 0); range.setEnd(text, "AtlasPump".length);
+                return range.getClientRects().length; }"""
+            )
+            assert lines == 1, address
+            assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"], address
+
+
+def test_a_request_begins_in_the_upper_part_of_a_phone(browser: Browser, console: ConsoleThread) -> None:
+    console.store([wide("phone-heads")])
+    with logged_in(browser, console, "head-of-phone", **PHONE) as (page, _):
+        open_review(page)
+        page.evaluate("scrollTo(0, 0)")
+        box = page.locator("#question").bounding_box()
+        assert box is not None
+        assert box["y"] <= 844 / 3
+        assert serious_violations(page) == []
