@@ -3,6 +3,7 @@
 import re
 from threading import Event
 
+import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.console.test_undo import question
@@ -132,3 +133,23 @@ def test_filters_are_saved_chosen_and_deleted_with_the_keyboard_and_each_step_is
         expect(status).to_contain_text("Deleted: “first”")
         expect(names.locator("option")).to_have_text(["choose", "second"])
         assert seen.complaints == []
+
+
+HIDDEN = """() => { const { x, y, width, height } = document.activeElement.getBoundingClientRect();
+const top = document.elementFromPoint(x + width / 2, y + Math.min(height, 20) / 2);
+return top && (document.activeElement.contains(top) || top.contains(document.activeElement)) ? "" : document.activeElement.outerHTML.slice(0, 80); }"""
+
+
+@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, {"width": 640, "height": 400}])
+def test_the_form_of_the_list_hides_no_control_that_has_the_focus(
+    browser: Browser, console: ConsoleThread, viewport: dict[str, int]
+) -> None:
+    held(console, "list-focus", 12)
+    with logged_in(browser, console, "list-walker", viewport=viewport) as (page, _):
+        page.goto("/queue")
+        page.locator("#bulk button").focus()
+        for key in ("Tab", "Shift+Tab"):
+            for _ in range(28):
+                page.keyboard.press(key)
+                if page.evaluate("document.activeElement.matches('.queue a, .queue input, .queue button')"):
+                    assert page.evaluate(HIDDEN) == ""

@@ -190,6 +190,7 @@ def test_filters_have_words_stay_in_the_address_and_are_saved_by_name(
         page.get_by_role("button", name="Save").click()
         page.goto("/queue")
         page.get_by_label("Saved filters").select_option("risky ones")
+        page.get_by_role("button", name="Open").click()
         page.wait_for_url("**/queue?reason=high_hallucination_risk")
         expect(page.get_by_label("Reason", exact=True).first).to_have_value("high_hallucination_risk")
         page.locator("[data-row] a").first.click()

@@ -57,7 +57,7 @@ ONE_TENANT = {
     "estimating": "estimates", "escalator": "passed-on", "next-reviewer": "passed-on", "previewing": "previews", "deadlined": "deadlines", "referring": "references", "mover": "moves", "plain": "plain-words", "unprompted": "unprompted", "keyed": "keyed", "hasty": "hasty", "trial": "trial", "line-ends": "line-ends", "opening": "opened", "finder": "found", "second-finder": "found", "leftover": "left-over", "leftover-rival": "left-over", "looking-back": "looked-back", "referencing": "kept-references", "approver": "approved-doubts", "starter": "started", "counting": "countdowns", "reasoned": "reasoned", "repeated-voter": "repeated-votes",
     "second-thinker": "second-thoughts", "phone-thinker": "phone-thoughts", "key-editor": "key-edits", "timed": "timed", "bulk-doubter": "bulk-doubts", "just-decided": "just-decided", "list-undoer": "list-undo", "zoomed": "zoomed", "head-reader": "heads", "head-counter": "head-counts", "repeater": "same-questions",
     "thumb-measurer": "thumb-sizes", "screen-typist": "screen-keyboard", "word-reader": "word-pieces", "head-of-phone": "phone-heads",
-    "ring-seeker": "focus-rings", "double-undoer": "undo-twice", "gap-seeker": "undo-gaps", "filter-typist": "key-filters", "passage-finder": "passages-found",
+    "ring-seeker": "focus-rings", "double-undoer": "undo-twice", "gap-seeker": "undo-gaps", "filter-typist": "key-filters", "list-walker": "list-focus", "passage-finder": "passages-found",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
 

@@ -30,12 +30,21 @@ export function openCorrection(focus = true) {
   if (focus) {
     document.getElementById("corrected").focus();
     if (!isEdited()) goToClaim();
-    // The editor with what sends it stands above the bar of the decision; a large one comes before its buttons.
-    document.querySelector("#correction .buttons").scrollIntoView({ block: "nearest" });
-    document.getElementById("corrected").scrollIntoView({ block: "nearest" });
+    showEditorWithButtons();
   }
   showDiff();
 }
+
+/** Scroll the editor with what sends it above the bar of the decision; a large editor comes before its buttons. */
+function showEditorWithButtons() {
+  document.querySelector("#correction .buttons").scrollIntoView({ block: "nearest" });
+  document.getElementById("corrected").scrollIntoView({ block: "nearest" });
+}
+
+// The keyboard of a phone takes half of the window.
+addEventListener("resize", () => {
+  if (document.activeElement?.id === "corrected") showEditorWithButtons();
+});
 
 /** Put the cursor at the end of the selected claim and scroll to it, so that it is found in a long answer. */
 function goToClaim() {

@@ -1,5 +1,7 @@
 // Filters of the queue, saved by name in this browser. An address with filters is what a team shares.
 
+import { say } from "./common.js";
+
 const KEY = "saved-filters";
 
 const saved = () => JSON.parse(localStorage.getItem(KEY) ?? "{}");
@@ -16,19 +18,30 @@ function wire(box, form) {
     const options = Object.keys(saved()).sort().map((each) => new Option(each, each));
     names.replaceChildren(new Option("choose", ""), ...options);
   };
-  names.addEventListener("change", () => {
-    if (names.value) location.assign(`${form.dataset.address ?? location.pathname.replace(/^\/review\/.*/, "/review")}?${saved()[names.value]}`);
-  });
-  box.querySelector('[data-saved-action="save"]').addEventListener("click", () => {
-    if (!name.value.trim()) return name.focus();
-    localStorage.setItem(KEY, JSON.stringify({ ...saved(), [name.value.trim()]: addressOf(form) }));
+  const save = () => {
+    const given = name.value.trim();
+    if (!given) return name.focus();
+    localStorage.setItem(KEY, JSON.stringify({ ...saved(), [given]: addressOf(form) }));
     list();
-    names.value = name.value.trim();
+    names.value = given;
+    say(`Saved: “${given}”, in this browser.`);
+  };
+  // A button opens them: the arrow keys choose a name, and each step through the names would load a page.
+  box.querySelector('[data-saved-action="open"]').addEventListener("click", () => {
+    if (!names.value) return names.focus();
+    location.assign(`${form.dataset.address ?? location.pathname.replace(/^\/review\/.*/, "/review")}?${saved()[names.value]}`);
+  });
+  box.querySelector('[data-saved-action="save"]').addEventListener("click", save);
+  name.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.isComposing) save();
   });
   box.querySelector('[data-saved-action="delete"]').addEventListener("click", () => {
-    const { [names.value || name.value.trim()]: _, ...rest } = saved();
+    const given = names.value || name.value.trim();
+    const { [given]: deleted, ...rest } = saved();
+    if (deleted === undefined) return names.focus();
     localStorage.setItem(KEY, JSON.stringify(rest));
     list();
+    say(`Deleted: “${given}”.`);
   });
   list();
 }

@@ -56,8 +56,16 @@ export function noteVote() {
   voted = steps.length > 0;
 }
 
+let undoing = Promise.resolve();
+
+/** Undo the last step; one that is asked for meanwhile waits for it, and undoes the step before. */
+export function undo() {
+  undoing = undoing.then(undoLast, undoLast);
+  return undoing;
+}
+
 /** Undo the last step; a refusal names its request, and that nothing happened to the one that is shown. */
-export async function undo() {
+async function undoLast() {
   const step = steps.at(-1);
   if (!step) {
     say("There is nothing to undo.");
@@ -106,4 +114,5 @@ export async function undo() {
   sessionStorage.setItem(UNDONE, done);
   if (step.of > 1) location.reload();
   else location.assign(`/review/${first}`);
+  await new Promise(() => {}); // the page is left: what is undone next is seen on the next one
 }
