@@ -23,7 +23,8 @@ def found_places(text: str, words: Sequence[str]) -> Iterator[tuple[int, int, st
         words: words and phrases without accents, in any case.
     """
     # Each folded letter with its place in the text: some letters become two, and accents none.
-    letters = [(each, place) for place, letter in enumerate(text) for each in without_accents(letter).lower()]
+    forms = {letter: without_accents(letter).lower() for letter in set(text)}
+    letters = [(each, place) for place, letter in enumerate(text) for each in forms[letter]]
     folded, places = "".join(each for each, _ in letters), [place for _, place in letters] + [len(text)]
     for word in map(str.lower, words):
         # Ahead of each place, since a word may begin within itself: "ana" in "banana".

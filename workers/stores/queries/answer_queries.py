@@ -77,7 +77,7 @@ WHERE review_id IN {{{{review_ids:Array(String)}}}} AND (tenant, answer_id) IN {
 
 MAX_TEXT = 300
 """Maximum number of code points of query and answer in a list."""
-MAX_SEARCHED = 100_000
+MAX_SEARCHED = 30_000
 """Maximum number of code points of a text that a page looks through for the words of a search."""
 MAX_TURN = 2_000
 """Maximum number of code points of query and answer of an earlier turn."""
