@@ -49,7 +49,7 @@ def wide(tenant: str) -> GeneratedAnswer:
 def open_review(page: Page) -> None:
     page.goto("/review")
     expect(page.locator("#question")).to_be_visible()
-    page.wait_for_function("document.documentElement.style.getPropertyValue('--bar') !== ''")
+    page.wait_for_function("() => document.documentElement.style.getPropertyValue('--bar') !== ''")
 
 
 def test_every_control_is_large_enough_for_a_thumb(browser: Browser, console: ConsoleThread) -> None:
@@ -86,10 +86,10 @@ def test_the_keyboard_of_the_screen_hides_no_button_of_the_editor(browser: Brows
         page.keyboard.type("Mended. ")
         send = page.locator('#correction [data-action="send"]')
         expect(send).to_be_in_viewport(ratio=1)
-        uncovered = "each => { const { x, y, width, height } = each.getBoundingClientRect();" + (
-            " return each.contains(document.elementFromPoint(x + width / 2, y + height / 2)); }"
-        )
-        page.wait_for_function(f"({uncovered})(document.querySelector('#correction [data-action=send]'))")
+        uncovered = """() => { const send = document.querySelector('#correction [data-action=send]');
+            const { x, y, width, height } = send.getBoundingClientRect();
+            return send.contains(document.elementFromPoint(x + width / 2, y + height / 2)); }"""
+        page.wait_for_function(uncovered)
         expect(send.locator("kbd")).to_be_hidden()
         send.tap()
         expect(page.locator("#status")).to_contain_text("Corrected: “")

@@ -153,6 +153,8 @@ _TAGS = {
 
 SCROLLED_TABLE = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>'
 """Beginning of a table that scrolls in its frame, also by keys."""
+SCROLLED_CODE = '<pre role="region" aria-label="Code" tabindex="0">'
+"""Beginning of a block of code that scrolls in its frame, also by keys."""
 
 
 def markdown(text: str) -> Markup:
@@ -173,7 +175,7 @@ def rendered_markdown(text: str) -> str:
         MARKDOWN.render(text), tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https"},
         url_relative="deny", link_rel="noopener noreferrer nofollow",
     )  # fmt: skip
-    return html.replace("<table>", SCROLLED_TABLE).replace("</table>", "</table></div>")
+    return html.replace("<table>", SCROLLED_TABLE).replace("</table>", "</table></div>").replace("<pre>", SCROLLED_CODE)
 
 
 def web_address(path: str) -> str | None:

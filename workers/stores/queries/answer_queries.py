@@ -88,7 +88,8 @@ FROM {database}.answers FINAL
 WHERE run = {{run:String}}
   AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
   AND ({{text:String}} = '' OR answer_id = {{text:String}} OR """
-    + holds_words("query", "answer")
+    # Without the name of the table they would be the shortened texts of the list, which have the names of the columns.
+    + holds_words("answers.query", "answers.answer")
     + """ OR (tenant, answer_id) IN """
     + corrected_answers("text")
     + f""")
