@@ -35,7 +35,7 @@ from workers.evaluation.claims.clauses import Part, has_verb, row_cells, split_r
 from workers.evaluation.claims.courtesies import COURTESY_LEAD, states_beside_courtesy, without_courtesy
 from workers.evaluation.claims.short_answers import MAX_QUESTION, depends_on_question, resolve_short_answer
 from workers.evaluation.facts.evidence_units import labelled
-from workers.evaluation.facts.forms.left_out_words import restore_left_out
+from workers.evaluation.facts.forms.left_out_words import restore_left_out, with_asked_unit
 from workers.evaluation.text.languages.language import known_language
 from workers.evaluation.text.languages.local_forms import local_forms
 from workers.evaluation.text.structure.markers import Marker, with_markers, without_markers
@@ -164,7 +164,7 @@ def extract_claims(
     query = local_forms(query, language)
     first = next((place for place, claim in enumerate(claims) if claim.needs_grounding), None)
     if query and first is not None:
-        short = claims[first]
+        short = replace(claims[first], plain=with_asked_unit(query, claims[first].plain))
         question = query[-MAX_QUESTION:] if depends_on_question(query, short.plain) and not short.antecedent else ""
         claims[first] = replace(
             short,

@@ -42,6 +42,7 @@ from workers.evaluation.contradictions.values.time_sides import says_same_side
 from workers.evaluation.facts.calculation.arithmetic import MAX_INPUTS, Pool, is_derived, same_dimension, same_quantity
 from workers.evaluation.facts.calculation.written_calculations import is_miscalculated
 from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
+from workers.evaluation.facts.lettered_codes import has_other_code
 from workers.evaluation.facts.quantities import spans_between
 from workers.evaluation.facts.text_details import CONDITION, MAX_LENGTH, WORD, Details, periods_of, read_details
 from workers.evaluation.facts.units import FAMILIES, FRACTIONS, MONTHS, NUMBER_WORDS, SCALES, UNITS, WEEKDAYS
@@ -207,7 +208,9 @@ def number_mismatch(
             *(pool if len(pool) <= MAX_INPUTS else alike)[:MAX_INPUTS],
             *(other for other in distinct[: MAX_INPUTS + 1] if other != number),
         ]
-        if not is_derived(number, inputs, only_sums=claim.is_total, is_compared=claim.is_compared):
+        if not is_derived(
+            number, inputs, only_sums=claim.is_total, is_compared=claim.is_compared, is_mean=claim.is_mean
+        ):
             return True
     return False
 
@@ -261,6 +264,10 @@ def name_mismatch(claim: Details, evidence: Details, others: Sequence[Details] =
     codes = evidence.codes.union(*(other.codes for other in others))
     series = {name for name, _ in evidence.codes}
     if any(code not in codes and code[0] in series for code in claim.codes):
+        return True
+    if claim.codes & evidence.with_letter - codes or claim.with_letter & codes - evidence.with_letter:
+        return True  # "Room 12" for "Room 12b", or the reverse
+    if has_other_code(claim.lettered, evidence.lettered, evidence.lettered.union(*(other.lettered for other in others))):
         return True
     known = evidence.words.union(evidence.names, *(other.words | other.names for other in others))
     # Days are compared as days: "Wednesday" lies in "Monday to Thursday".

@@ -114,7 +114,7 @@ def _known_numbers(own: Details, pool: Pool, near: Sequence[Quantity], spans: Po
             continue
         if number.face in own.ends or number.dimension in UNCALCULATED:
             continue  # an end of a range is stated and not calculated: 25 is no sum of 10 and 15 in "$10 to $25"
-        if is_derived(number, near, is_compared=own.is_compared):
+        if is_derived(number, near, is_compared=own.is_compared, is_mean=own.is_mean):
             known.add(number)
             continue
         if number.is_unit and any(is_derived(number, [*near[:MAX_INPUTS], each]) for each in counts if each != number):

@@ -5,9 +5,11 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 
+from workers.evaluation.facts.calculation.mean_words import MEAN
 from workers.evaluation.facts.calculation.time_spans import implied_dates, implied_quantities, implied_years
 from workers.evaluation.facts.dates import Date, Period, months_of, read_dates, read_periods, read_weekdays
 from workers.evaluation.facts.forms.plain_forms import plain_forms
+from workers.evaluation.facts.lettered_codes import Runs, lettered_codes, numbers_with_letter
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.numbers.ranges import range_ends
 from workers.evaluation.facts.quantities import undated_quantities
@@ -96,6 +98,16 @@ class Details:
         return frozenset(code for code, _, _ in find_codes(self._rest))
 
     @cached_property
+    def lettered(self) -> frozenset[Runs]:
+        """Return its identifiers of letters and digits: ("12", "b"), ("a", "4")."""
+        return lettered_codes(self._rest)
+
+    @cached_property
+    def with_letter(self) -> frozenset[tuple[str, str]]:
+        """Return its identifiers that have a letter behind their number, without it: ("room", "12") of "Room 12b"."""
+        return numbers_with_letter(self._rest)
+
+    @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Return its numbers with units."""
         members = {f"{float(number):g}" if number.count(".") == 1 else number for _, number in self.codes}
@@ -126,6 +138,11 @@ class Details:
     def is_compared(self) -> bool:
         """Return true if it tells a difference or a mean."""
         return bool(_COMPARED.search(self._text))
+
+    @cached_property
+    def is_mean(self) -> bool:
+        """Return true if it calls something a mean."""
+        return bool(MEAN.search(self._text))
 
     @cached_property
     def weekdays(self) -> frozenset[int]:

@@ -13,6 +13,7 @@ from workers.evaluation.relations.figures.reference_units import is_reference_ke
 from workers.evaluation.relations.figures.restated_values import is_value_kept
 from workers.evaluation.relations.figures.stated_differences import is_order_stated
 from workers.evaluation.relations.figures.stated_maxima import is_maximum_kept
+from workers.evaluation.relations.figures.stated_shares import is_share_right
 from workers.evaluation.relations.figures.values_before import is_value_before_right
 from workers.evaluation.relations.figures.wholes import is_of_whole
 from workers.evaluation.relations.named_cases import is_named_case_right
@@ -27,6 +28,8 @@ from workers.evaluation.relations.times.changed_states import is_state_present
 from workers.evaluation.relations.times.counted_years import is_counted_year_right
 from workers.evaluation.relations.times.date_limits import is_side_kept
 from workers.evaluation.relations.times.ended_offers import is_offer_current
+from workers.evaluation.relations.times.figures_of_times import is_figure_of_time
+from workers.evaluation.relations.times.next_working_days import is_working_day_right
 from workers.evaluation.relations.times.numbered_periods import is_period_right
 from workers.evaluation.relations.times.times_of_days import is_time_of_day_right
 from workers.evaluation.relations.widened_places import is_place_kept
@@ -66,6 +69,12 @@ _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
     (lambda claim, _, sentences: is_period_right(claim, sentences), "number"),
 )
 """The same for rules whose deciding sentence may share no word with the claim."""
+_RULES_OF_OTHER_VALUES: tuple[tuple[_Rule, Mismatch], ...] = (
+    (is_share_right, "quantifier"),
+    (lambda claim, _, sentences: is_figure_of_time(claim, sentences), "number"),
+    (is_working_day_right, "date"),
+)
+"""Rules on a claim that says no more than the value, for which the evidence has another one."""
 _POLAR = re.compile(
     r"\W*(?P<statement>(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|may|must|should)\s.+?)[\s?]*$",
     re.IGNORECASE | re.DOTALL,
@@ -92,6 +101,22 @@ def relation_mismatch(
     return wrong, wrong is None and any(holds for holds, _ in found)
 
 
+def value_mismatch(claim: str, question: str, whole: Sequence[str]) -> tuple[Mismatch | None, bool]:
+    """Compare a claim that says no more than one value; the evidence has it or another one.
+
+    Args:
+        claim: the claim, or the short answer.
+        question: the question, if the claim answers it; else an empty text.
+        whole: all sentences of short evidence, or the nearest ones.
+
+    Returns:
+        What the evidence has instead, or ``None``, and whether the evidence has all that the claim says.
+    """
+    found = [(rule(claim, question, whole), mismatch) for rule, mismatch in _RULES_OF_OTHER_VALUES]
+    wrong = next((mismatch for holds, mismatch in found if holds is False), None)
+    return wrong, wrong is None and any(holds for holds, _ in found)
+
+
 def keeps_maximum(claim: str, whole: Sequence[str]) -> bool:
     """Return true if a claim has the limit that the evidence states in other words."""
     return is_maximum_kept(claim, whole) is True
@@ -101,5 +126,5 @@ def answer_by_relation(question: str, sentences: Sequence[str]) -> bool | None:
     """Return the answer that a relation gives to a question for yes or no; ``None`` if it gives none."""
     if not (asked := _POLAR.match(question)):
         return None
-    found = {rule(asked["statement"], "", sentences) for rule, _ in _RULES} - {None}
+    found = {rule(asked["statement"], "", sentences) for rule, _ in (*_RULES, *_RULES_OF_OTHER_VALUES)} - {None}
     return found.pop() if len(found) == 1 else None

@@ -63,6 +63,18 @@ def test_a_number_follows_from_nothing_that_has_other_dimensions_or_another_valu
     assert not is_derived(read_quantities(claim)[0], read_quantities(evidence))
 
 
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [("15 screws", "10 screws; 20 nails"), ("$150", "$100; $200"), ("20 minutes", "10 minutes; 16 minutes; 34 minutes")],
+)
+def test_a_number_follows_from_a_mean_only_if_it_is_called_one(claim: str, evidence: str) -> None:
+    number, inputs = read_quantities(claim)[0], read_quantities(evidence)
+    assert not is_derived(number, inputs)
+    assert not is_derived(number, inputs, is_compared=True)
+    assert not is_derived(number, inputs, only_sums=True)
+    assert is_derived(number, inputs, is_mean=True)
+
+
 def test_a_total_follows_from_sums_alone() -> None:
     total, inputs = read_quantities("70 minutes")[0], read_quantities("2 stops; 35 minutes; 25 minutes")
     assert not is_derived(total, inputs, only_sums=True)

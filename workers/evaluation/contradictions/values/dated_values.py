@@ -61,7 +61,7 @@ def answer_by_course(question: str, sentences: Sequence[str]) -> bool | None:
         sentences: the evidence.
     """
     direction = direction_of(question)
-    times = _times(question)
+    times = times_of(question)
     if not direction or len(times) > 1 or DENIED.search(question):
         return None
     known = dated_values(question, sentences)
@@ -91,13 +91,14 @@ def dated_values(text: str, sentences: Iterable[str]) -> dict[Time, float]:
 def _read(sentence: str) -> tuple[tuple[Time, float], ...]:
     found = []
     for piece in _PIECE.split(sentence[:MAX_TEXT]):
-        times, quantities = _times(piece), read_details(piece).quantities
+        times, quantities = times_of(piece), read_details(piece).quantities
         if len(times) == 1 and len(quantities) == 1:
             found.append((times.pop(), quantities[0].values[0]))
     return tuple(found)
 
 
-def _times(text: str) -> set[Time]:
+def times_of(text: str) -> set[Time]:
+    """Return the years and months that a text names."""
     dates = read_details(text[:MAX_TEXT]).dates
     told = {(date.year or 0, date.month or 0) for date in dates if date.year or date.month}
     return told or {

@@ -122,7 +122,9 @@ class Derivation(NamedTuple):
     inputs: tuple[int, ...]
 
 
-def derive(number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = False) -> Derivation | None:
+def derive(
+    number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = False, is_mean: bool = False
+) -> Derivation | None:
     """Derive a number from others as a sum, difference, product, ratio, share, change or mean.
 
     Dimensions must match: money is money plus money, a rate times a duration (47 min at
@@ -133,6 +135,7 @@ def derive(number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = Fa
         number: the number in question.
         inputs: numbers that it may be derived from.
         only_sums: accept sums only, because the number is called a total.
+        is_mean: accept means, because the number is called one; 15 is by chance the mean of 10 and 20.
 
     Returns:
         The calculation whose result is the smallest within the tolerance; ``None`` if there is none.
@@ -141,7 +144,7 @@ def derive(number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = Fa
     for place, other in enumerate(inputs):
         if _is_same_rate(number, other):
             return Derivation("ratio", (place,))
-    results = _results(tuple(inputs), number.dimension, number.is_unit, only_sums)
+    results = _results(tuple(inputs), number.dimension, number.is_unit, only_sums, is_mean)
     tolerance = DERIVED * 4 if number.approximate else DERIVED
     for target in number.values:
         if abs(target) < 10 and not only_sums:
@@ -176,7 +179,12 @@ def _is_same_rate(number: Quantity, other: Quantity) -> bool:
 
 
 def is_derived(
-    number: Quantity, inputs: Sequence[Quantity], *, only_sums: bool = False, is_compared: bool = False
+    number: Quantity,
+    inputs: Sequence[Quantity],
+    *,
+    only_sums: bool = False,
+    is_compared: bool = False,
+    is_mean: bool = False,
 ) -> bool:
     """Return true if a number can be derived from others, also in two steps; see :func:`derive`.
 
@@ -184,18 +192,16 @@ def is_derived(
         number: the number in question.
         inputs: numbers that it may be derived from.
         only_sums: accept sums only, because the number is called a total.
-        is_compared: accept differences and means below 10, because the number is called one.
+        is_compared: accept differences below 10, because the number is called one.
+        is_mean: accept means, because the number is called one.
     """
-    if derive(number, inputs, only_sums=only_sums) is not None:
+    if derive(number, inputs, only_sums=only_sums, is_mean=is_mean) is not None:
         return True
     few = _in_currency(list(dict.fromkeys(inputs)), number)
     if len(few) > MAX_PRICED:
         return False
-    if (
-        is_compared
-        and number.dimension != "percent"
-        and any(_is_result(number, value) for value in _differences(number, few))
-    ):
+    named = [*(_differences(number, few) if is_compared else ()), *(_means(number, few) if is_mean else ())]
+    if number.dimension != "percent" and any(_is_result(number, value) for value in named):
         return True
     if abs(number.values[0]) < 10:
         return False
@@ -205,8 +211,8 @@ def is_derived(
         return False
     if any(_is_result(number, value) for value in _proportions(number, few)):
         return True
-    named = [_with_unit_of(number, other) for other in few]
-    return named != few and derive(number, named) is not None
+    measured = [_with_unit_of(number, other) for other in few]
+    return measured != few and derive(number, measured) is not None
 
 
 def _is_result(number: Quantity, value: float) -> bool:
@@ -216,14 +222,19 @@ def _is_result(number: Quantity, value: float) -> bool:
 def _differences(number: Quantity, inputs: Sequence[Quantity]) -> Iterator[float]:
     same = [other.values[0] for other in inputs if _kind(other) == _kind(number)]
     yield from (abs(one - two) for one, two in combinations(same, 2))
-    if len(same) > 1:
-        yield sum(same) / len(same)
     if number.dimension == "month":
         # "Tom is 42 and his sister is 37" tells ages without a unit.
         bare = [other.values[0] for other in inputs if not other.dimension]
         yield from (12.0 * abs(one - two) for one, two in combinations(bare, 2))
     if _kind(number) == COUNT:
         yield from (one / two for one in same for two in same if two)
+
+
+def _means(number: Quantity, inputs: Sequence[Quantity]) -> Iterator[float]:
+    """Yield the mean of all numbers of one kind."""
+    same = [other.values[0] for other in inputs if _kind(other) == _kind(number)]
+    if len(same) > 1:
+        yield sum(same) / len(same)
 
 
 def _sums_of_products(number: Quantity, inputs: Sequence[Quantity]) -> Iterator[float]:
@@ -263,14 +274,19 @@ def _result(step: Step) -> float:
 
 
 @lru_cache(maxsize=512)
-def _results(inputs: tuple[Quantity, ...], dimension: str, is_unit: bool, only_sums: bool) -> list[Step]:
+def _results(
+    inputs: tuple[Quantity, ...], dimension: str, is_unit: bool, only_sums: bool, is_mean: bool
+) -> list[Step]:
     """Return the results of calculations in a dimension, in order; keep the first calculation for each result."""
     kind = dimension if is_unit else COUNT
     values = {place: other.values[0] for place, other in enumerate(inputs) if _kind(other) == kind}
     first: dict[float, int] = {}
     for place, value in values.items():
         first.setdefault(value, place)
-    steps = [*_sums(list(values.items())), *_sums([(place, value) for value, place in first.items()])]
+    steps = [
+        *_sums(list(values.items()), is_mean),
+        *_sums([(place, value) for value, place in first.items()], is_mean),
+    ]
     if not only_sums:
         for one, two in combinations(range(len(inputs)), 2):
             if _kind(inputs[one]) == _kind(inputs[two]):
@@ -289,13 +305,14 @@ def _kind(number: Quantity) -> str:
     return number.dimension if number.is_unit else COUNT
 
 
-def _sums(values: Sequence[tuple[int, float]]) -> Iterator[Step]:
-    """Yield the total, the mean and the sums of two values."""
+def _sums(values: Sequence[tuple[int, float]], is_mean: bool) -> Iterator[Step]:
+    """Yield the total, the sums of two values, and the mean where it is asked for."""
     places = tuple(place for place, _ in values)
     if len(values) > 1:
         total = sum(value for _, value in values)
         yield total, Derivation("sum", places)
-        yield total / len(values), Derivation("mean", places)
+        if is_mean:
+            yield total / len(values), Derivation("mean", places)
     for (one, first), (two, second) in combinations(values, 2):
         yield first + second, Derivation("sum", (one, two))
 

@@ -45,13 +45,14 @@ def derived_figures(claim: str, evidence: Sequence[str]) -> list[DerivedFigure]:
         claim: plain text.
         evidence: texts compared with the claim, the best first.
     """
-    own = read_details(claim).quantities
+    details = read_details(claim)
+    own, is_mean = details.quantities, details.is_mean
     if not own:
         return []
     near: list[tuple[int | None, Quantity]] = []
     for place, text in enumerate(evidence):
-        details = read_details(text)
-        near += [(place, number) for number in (*details.quantities, *details.implied)]
+        theirs = read_details(text)
+        near += [(place, number) for number in (*theirs.quantities, *theirs.implied)]
     if not near:
         return []
     known = Pool(number for _, number in near)
@@ -60,7 +61,7 @@ def derived_figures(claim: str, evidence: Sequence[str]) -> list[DerivedFigure]:
     for figure in unknown:
         others = [(None, other) for other in unknown[:MAX_INPUTS] if other != figure]
         for inputs in (near, *([*near[: MAX_INPUTS - 1], other] for other in others)):
-            derivation = derive(figure, [number for _, number in inputs[:MAX_INPUTS]])
+            derivation = derive(figure, [number for _, number in inputs[:MAX_INPUTS]], is_mean=is_mean)
             if derivation is not None:
                 used = tuple(inputs[place] for place in derivation.inputs)
                 found.append(DerivedFigure(figure, derivation.operation, used))

@@ -15,6 +15,7 @@ from itertools import product as all_of
 
 from workers.evaluation.facts.amounts_of_each import amounts_of_each, is_form
 from workers.evaluation.facts.calculation.arithmetic import DEGREES, same_dimension
+from workers.evaluation.facts.calculation.mean_words import MEAN
 from workers.evaluation.facts.calculation.operands import Operand, read_operands
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.numbers.ranges import range_ends
@@ -40,10 +41,6 @@ ABOUT = 0.03
 _TOTAL = re.compile(
     r"\b(?:in all|in total|totals?|total(?:l?ed|ling)|all|altogether|together|combined|sum|whole|entire|overall|full year|over the \w+|for the \w+ as a whole|annual(?:ly)?|in the \w+ (?:months|quarters|years|weeks|days)"
     r"|insgesamt|zusammen|gesamt\w*|ganze[nrs]?|au total|en tout|en total|totale|totaal|(?:first|second) half|how many|how much|wie viele?)\b",
-    re.IGNORECASE,
-)
-_MEAN = re.compile(
-    r"\b(?:average[ds]?|mean|on average|averaging|durchschnitt\w*|im schnitt|mittel\w*|moyenne|promedio|media)\b",
     re.IGNORECASE,
 )
 _DIFFERENCE = re.compile(
@@ -138,7 +135,7 @@ def named_figures(
 
 def names_calculation(text: str) -> bool:
     """Return true if a text has a word for a total, a mean, a difference, a change, a share or a part."""
-    words = (_TOTAL, _MEAN, _DIFFERENCE, _UP, _DOWN, _SHARE, _WITH, _WITHOUT)
+    words = (_TOTAL, MEAN, _DIFFERENCE, _UP, _DOWN, _SHARE, _WITH, _WITHOUT)
     return any(word.search(text) for word in words)
 
 
@@ -180,7 +177,7 @@ def _read(claim: str, topic: str) -> _Asked:
         tuple(dict.fromkeys(counts)),
         tuple(dict.fromkeys(each)),
         bool(_TOTAL.search(text)),
-        bool(_MEAN.search(text)),
+        bool(MEAN.search(text)),
         up or down or bool(_DIFFERENCE.search(text)),
         bool(_BALANCE.search(text)) and not (up or down),
         bool(_AGE.search(text)),

@@ -10,7 +10,7 @@ import re
 from workers.evaluation.facts.calculation.time_spans import YEAR
 from workers.evaluation.facts.numbers.number_words import NUMBER_NAME
 from workers.evaluation.facts.series import SERIES_NAMES
-from workers.evaluation.facts.units import UNITS
+from workers.evaluation.facts.units import SCALES, UNITS
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of, word_set
 
@@ -19,7 +19,7 @@ MAX_CLAUSES = 8
 MAX_LATER = 80
 """Longest sentence that is read with the one before, code points."""
 
-_NUMBER = rf"(?:\d{{1,6}}(?:[.,]\d{{1,3}})?|{NUMBER_NAME}(?:-{NUMBER_NAME})?)"
+_NUMBER = rf"(?:\d{{1,6}}(?:[.,]\d{{1,3}})?|(?:one|{NUMBER_NAME}(?:-{NUMBER_NAME})?)\sand\sa\shalf|{NUMBER_NAME}(?:-{NUMBER_NAME})?)"
 _CUT = r"(?:[,;]\s(?:(?:and|but|und|et|y|e|en|i)\s)?|\s(?:and|while|whereas|but|und|et)\s)"
 """Text between two clauses of a sentence."""
 _END = r"(?=\s*(?:[.;!?]?$|[.;!?]\s(?!\d)|,\s|(?:and|while|whereas|but|und|et)\s))"
@@ -45,8 +45,8 @@ _ORDINAL = (
 _PREPOSITION = "(?:every|only|about|around|for|over|at|in|on|from|to|up|um|im|seit|nur|etwa|en|à|a|alle)"
 _VERB = "(?:is|was|are|were|has|had|takes?|took|costs?|lasts?|needs?|weighs?|ist|war|hat|dauert|kostet)"
 _NOUN_LEFT_OUT = PrefilteredPattern(
-    rf"(?P<before>(?:^|[.;,:]\s|\bto\s)(?:(?:an?|{_THE})\s[\w-]+|one)\s(?P<noun>[^\W\d_][\w-]+)\s[^.;!?]{{0,80}}?(?:{_CUT}|\.\s)(?:an?|{_THE})\s)"
-    rf"(?P<which>{_ORDINAL}(?:\sone)?|[\w-]+\sone)"
+    rf"(?P<before>(?:^|[.;,:]\s|\bto\s)(?:(?:an?|{_THE})\s[\w-]+|one)\s(?P<noun>[^\W\d_][\w-]+)\s(?:[^.;!?]|(?<=\d)\.(?=\d)){{0,80}}?(?:{_CUT}|\.\s)(?:an?|{_THE})\s)"
+    rf"(?P<which>{_ORDINAL}(?:\sone(?!\sand\sa\shalf))?|[\w-]+\sone)"
     rf"(?=,?\s(?:{_PREPOSITION}\s){{0,2}}{_NUMBER}(?!\w)|\s{_VERB}\s{_NUMBER}\W*$)",
     re.IGNORECASE,
 )
@@ -63,6 +63,26 @@ _COPULAS = word_set("is are was were has have had ist sind war waren hat haben e
 _ARTICLE = re.compile(r"\b(?:an?|the|eine?[mnr]?|der|die|das|une?|l[ae]|una?|el|il|uma?|een|het|de)\s", re.IGNORECASE)
 _BEFORE_YEARS = word_set("in of by from since year im von jahr en de año dal anno année ano")
 """Words before a year: "the return in 1998", not "a house 1800"."""
+
+_GOES_ON = re.compile(
+    r"\b(?:it|they)\s(?:(?:has|have|had|then|later)\s){0,2}(?:rose|risen|fell|fallen|grew|grown|increased|decreased|declined|dropped"
+    r"|climbed|jumped|sank|shrank|shrunk|went (?:up|down)|reached|was|were|came) (?:to |at )?(?:only |just |about |around )?$",
+    re.IGNORECASE,
+)
+"""What was measured before takes another value: "In 2019 it rose to 5.1"."""
+
+_ASKED_UNIT = PrefilteredPattern(
+    r"\b(?:how many|wie viele?|combien d[e'’]|cuánt[oa]s|quant[eio]s?|hoeveel|ile)\s?(?P<unit>[^\W\d_]{3,})", re.IGNORECASE
+)
+_NUMBER_ALONE = re.compile(rf"\W*(?:(?:only|just|about|around|exactly)\s)?{_NUMBER}[.!]?", re.IGNORECASE)
+
+
+def with_asked_unit(query: str, reply: str) -> str:
+    """Return a number alone with the unit that its question asks for: "One and a half." to "How many hours …?"."""
+    asked = _ASKED_UNIT.search(query)
+    if not asked or key_of(asked["unit"]) not in UNITS or not _NUMBER_ALONE.fullmatch(reply.strip()):
+        return reply
+    return f"{reply.strip().rstrip('.!')} {asked['unit']}."
 
 
 def restore_left_out(text: str, before: str = "") -> str:
@@ -89,9 +109,12 @@ def _with_unit(match: re.Match[str]) -> str:
     is_label = last in _BEFORE_OTHERS or (last in _LABELS and not _ARTICLE.search(match["who"]))
     is_year = last in _BEFORE_YEARS and YEAR.fullmatch(match["number"])
     # "takes 40 minutes. The second takes 25": another verb tells of another kind of number.
-    other_verb = (match["stop"] or last in _COPULAS) and last not in _words_before(match)
+    goes_on = bool(_GOES_ON.search(match["who"]))
+    other_verb = (match["stop"] or last in _COPULAS) and last not in _words_before(match) and not goes_on
     if is_label or is_year or other_verb:
         return match[0]
+    if goes_on and key_of((match["unit"] or "").strip()) in SCALES:
+        return match[0] + match["unit"]
     measured = _measured(match)
     return measured + (match["of"] or "") if measured != match[0] else measured
 

@@ -49,7 +49,12 @@ from workers.evaluation.contradictions.values.qualified_values import is_of_othe
 from workers.evaluation.contradictions.values.time_sides import says_same_side
 from workers.evaluation.facts.calculation.time_spans import YEAR
 from workers.evaluation.grounding.sources.evidence import EvidenceUnit
-from workers.evaluation.relations.comparison import answer_by_relation, keeps_maximum, relation_mismatch
+from workers.evaluation.relations.comparison import (
+    answer_by_relation,
+    keeps_maximum,
+    relation_mismatch,
+    value_mismatch,
+)
 from workers.evaluation.relations.contraries import contrary_mismatch
 from workers.evaluation.relations.figures.parties import is_party_right
 from workers.evaluation.relations.figures.table_cells import is_row_right
@@ -135,7 +140,11 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         )
     if is_covered or claim.asked:
         near = _chosen(claim, units, has_borders=True)
-        related = _compare_contraries(claim, near) or _compare_relations(claim, near, units)
+        related = (
+            _compare_value(claim, near, units)
+            or _compare_contraries(claim, near)
+            or _compare_relations(claim, near, units)
+        )
         if related is not None:
             return related
     if claim.language in LOCAL_LANGUAGES and _opens_otherwise(claim, units):
@@ -239,12 +248,32 @@ def _compare_contraries(claim: ExtractedClaim, sentences: Sequence[str]) -> Clau
     return None if mismatch is None else ClauseFindings((mismatch,))
 
 
+def _compare_value(
+    claim: ExtractedClaim, sentences: Sequence[str], units: Sequence[EvidenceUnit]
+) -> ClauseFindings | None:
+    """Compare a share, or the value of a time, of a claim that states nothing else; ``None`` if that decides nothing."""
+    reply = claim.reply or claim.plain
+    whole = _whole(sentences, units)
+    if not whole or not is_english(" ".join((claim.asked, reply, *(sentences or whole)))):
+        return None
+    says = consents(claim.asked, reply) if claim.asked else None
+    mismatch, is_right = value_mismatch(reply if says is None else without_opening(reply), claim.asked, whole)
+    if mismatch is not None:
+        return ClauseFindings((mismatch,), is_decisive=True)
+    return ClauseFindings(is_confirmed=True, is_whole=True) if is_right and says is None else None
+
+
+def _whole(sentences: Sequence[str], units: Sequence[EvidenceUnit]) -> list[str]:
+    """Return all sentences of short evidence, or the nearest ones."""
+    return list(_passages(units, range(len(units)))) if len(units) <= MAX_WHOLE else list(sentences)
+
+
 def _compare_relations(
     claim: ExtractedClaim, sentences: Sequence[str], units: Sequence[EvidenceUnit]
 ) -> ClauseFindings | None:
     """Compare orders, changes, references, exceptions, days and lists; ``None`` if they decide nothing."""
     reply = claim.reply or claim.plain
-    whole = list(_passages(units, range(len(units)))) if len(units) <= MAX_WHOLE else list(sentences)
+    whole = _whole(sentences, units)
     if not whole or not is_english(" ".join((claim.asked, reply, *(sentences or whole)))):
         return None
     says = consents(claim.asked, reply) if claim.asked else None

@@ -1,0 +1,77 @@
+"""Find identifiers of letters and digits, and which of them differ in one place: "12b" and "12c", "A3" and "A4".
+
+``series`` finds the members of a series that are a word and a number.
+"""
+
+import re
+from functools import lru_cache
+
+from workers.evaluation.facts.units import SCALES, UNITS
+from workers.evaluation.text.words import KEPT_TEXTS
+
+Runs = tuple[str, ...]
+"""Letters and digits of an identifier in turn, lower case: ("wh", "1000", "xm", "4")."""
+
+MAX_LETTERS = 3
+"""Most letters in which identifiers differ; more are a word."""
+LEAST_DIGITS = 3
+"""Least digits of identifiers that begin with different digits: "7700X", not "2D"."""
+
+_TOKEN = re.compile(r"(?<![\w.,:/$€£#@-])(?=[A-Za-z-]{0,12}\d)[A-Za-z\d]+(?:-[A-Za-z\d]+)*(?![\w-]|[.,:/]\w|\s?%)")
+_WITH_LETTER = re.compile(r"(?<![\w-])([^\W\d_]{2,20})\s(\d{1,6})([A-Za-z])(?!\w)")
+_RUN = re.compile(r"[a-z]+|\d+")
+_MEASURES = frozenset((*UNITS, *SCALES, "st", "nd", "rd", "th", "am", "pm", "er", "re"))
+"""Letters behind a number that is none of an identifier: "5g", "2nd", "10am"."""
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def lettered_codes(text: str) -> frozenset[Runs]:
+    """Return the identifiers of a text that have both letters and digits."""
+    found = (tuple(_RUN.findall(token.lower())) for token in _TOKEN.findall(text))
+    return frozenset(runs for runs in found if len(runs) > 1 and not _is_measure(runs))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def numbers_with_letter(text: str) -> frozenset[tuple[str, str]]:
+    """Return the words and numbers of identifiers with a letter: ("room", "12") of "Room 12b"."""
+    return frozenset(
+        (word.lower(), number)
+        for word, number, letter in _WITH_LETTER.findall(text)
+        if not _is_measure((number, letter.lower()))
+    )
+
+
+def _is_measure(runs: Runs) -> bool:
+    """Return true for a figure with its unit; "12b" is none, since nobody writes bits so."""
+    return len(runs) == 2 and runs[0].isdigit() and runs[1] in _MEASURES and runs[1] != "b"
+
+
+def has_other_code(claim: frozenset[Runs], near: frozenset[Runs], known: frozenset[Runs]) -> bool:
+    """Return true if a claim has an identifier that no evidence has, in the place of a similar one.
+
+    Args:
+        claim: identifiers of the claim.
+        near: identifiers of its best evidence.
+        known: identifiers of all evidence.
+    """
+    for own in claim - known:
+        alike = [other for other in near - claim if _are_similar(own, other)]
+        # "Rooms 12a to 12c" have 12b.
+        if alike and (len(alike) < 2 or not min(alike) < own < max(alike)):
+            return True
+    return False
+
+
+def _are_similar(one: Runs, two: Runs) -> bool:
+    """Return true if two identifiers differ in one run of letters or digits."""
+    if len(one) != len(two):
+        return False
+    places = [place for place, runs in enumerate(zip(one, two, strict=True)) if runs[0] != runs[1]]
+    if len(places) != 1:
+        return False
+    mine, theirs = one[places[0]], two[places[0]]
+    if mine.isdigit() != theirs.isdigit():
+        return False
+    if not mine.isdigit():
+        return len(mine) == len(theirs) <= MAX_LETTERS
+    return places[0] > 0 or min(len(mine), len(theirs)) >= LEAST_DIGITS
