@@ -209,7 +209,11 @@ def number_mismatch(
             *(other for other in distinct[: MAX_INPUTS + 1] if other != number),
         ]
         if not is_derived(
-            number, inputs, only_sums=claim.is_total, is_compared=claim.is_compared, is_mean=claim.is_mean
+            number,
+            inputs,
+            only_sums=claim.is_total,
+            is_compared=claim.is_compared,
+            is_mean=claim.is_mean,
         ):
             return True
     return False
@@ -267,7 +271,9 @@ def name_mismatch(claim: Details, evidence: Details, others: Sequence[Details] =
         return True
     if claim.codes & evidence.with_letter - codes or claim.with_letter & codes - evidence.with_letter:
         return True  # "Room 12" for "Room 12b", or the reverse
-    if has_other_code(claim.lettered, evidence.lettered, evidence.lettered.union(*(other.lettered for other in others))):
+    if has_other_code(
+        claim.lettered, evidence.lettered, evidence.lettered.union(*(other.lettered for other in others))
+    ):
         return True
     known = evidence.words.union(evidence.names, *(other.words | other.names for other in others))
     # Days are compared as days: "Wednesday" lies in "Monday to Thursday".

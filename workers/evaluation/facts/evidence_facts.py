@@ -55,13 +55,16 @@ class MissingDetails:
     figures: int = 0
 
 
-def missing_details(own: Details, known: KnownFacts, nearest: Sequence[Details]) -> MissingDetails:
+def missing_details(
+    own: Details, known: KnownFacts, nearest: Sequence[Details], *, is_mean: bool = False
+) -> MissingDetails:
     """Count the details of a claim that no evidence has.
 
     Args:
         own: details of the claim.
         known: details of all evidence.
         nearest: details of the nearest evidence, from whose numbers and dates others may be derived.
+        is_mean: whether the question of the claim asks for a mean.
     """
     near = [number for each in nearest for number in (*each.quantities, *each.implied)]
     spans = Pool(spans_between([date for each in nearest for date in each.dates]))
@@ -69,7 +72,7 @@ def missing_details(own: Details, known: KnownFacts, nearest: Sequence[Details])
     periods = [known.periods.overlaps(period) for period in own.periods]
     codes = [code in known.codes for code in own.codes]
     names = [name in known.words or stem(name) in known.words for name in own.names]
-    numbers = _known_numbers(own, known.numbers, near, spans)
+    numbers = _known_numbers(own, known.numbers, near, spans, is_mean or own.is_mean)
     endless = own.is_endless and not known.is_endless
     unknown = [number for number, is_known in zip(own.quantities, numbers, strict=True) if not is_known]
     faces = {number.face for number in near}
@@ -83,7 +86,7 @@ def missing_details(own: Details, known: KnownFacts, nearest: Sequence[Details])
     )
 
 
-def _known_numbers(own: Details, pool: Pool, near: Sequence[Quantity], spans: Pool) -> list[bool]:
+def _known_numbers(own: Details, pool: Pool, near: Sequence[Quantity], spans: Pool, is_mean: bool) -> list[bool]:
     """Return for each number of a claim whether the evidence contains it, satisfies its bound or derives it.
 
     A duration from which another number of the claim can be derived is an assumption and does not count.
@@ -114,7 +117,7 @@ def _known_numbers(own: Details, pool: Pool, near: Sequence[Quantity], spans: Po
             continue
         if number.face in own.ends or number.dimension in UNCALCULATED:
             continue  # an end of a range is stated and not calculated: 25 is no sum of 10 and 15 in "$10 to $25"
-        if is_derived(number, near, is_compared=own.is_compared, is_mean=own.is_mean):
+        if is_derived(number, near, is_compared=own.is_compared, is_mean=is_mean):
             known.add(number)
             continue
         if number.is_unit and any(is_derived(number, [*near[:MAX_INPUTS], each]) for each in counts if each != number):

@@ -246,7 +246,8 @@ def measure_claim(
     details = read_details(plain)
     missing = MissingDetails()
     if details.is_exact:
-        missing = missing_details(details, index.known, [read_details(index.units[place].text) for place in nearest])
+        near = [read_details(index.units[place].text) for place in nearest]
+        missing = missing_details(details, index.known, near, is_mean=read_details(topic).is_mean)
     sequence: Sequence[str] = content_sequence(plain, language)
     unknown = [number for number in dict.fromkeys(details.quantities) if not index.known.numbers.has(number)]
     is_calculated = bool(nearest) and _is_calculated(plain, details, index, nearest, topic, worked)

@@ -65,7 +65,11 @@ def test_a_number_follows_from_nothing_that_has_other_dimensions_or_another_valu
 
 @pytest.mark.parametrize(
     ("claim", "evidence"),
-    [("15 screws", "10 screws; 20 nails"), ("$150", "$100; $200"), ("20 minutes", "10 minutes; 16 minutes; 34 minutes")],
+    [
+        ("15 screws", "10 screws; 20 nails"),
+        ("$150", "$100; $200"),
+        ("20 minutes", "10 minutes; 16 minutes; 34 minutes"),
+    ],
 )
 def test_a_number_follows_from_a_mean_only_if_it_is_called_one(claim: str, evidence: str) -> None:
     number, inputs = read_quantities(claim)[0], read_quantities(evidence)

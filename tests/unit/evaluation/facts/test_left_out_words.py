@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.evaluation.facts.forms.left_out_words import restore_left_out
+from workers.evaluation.facts.forms.left_out_words import restore_left_out, with_asked_unit
 from workers.evaluation.text.languages.local_forms import local_forms
 
 
@@ -20,6 +20,11 @@ from workers.evaluation.text.languages.local_forms import local_forms
         ("Use 300 g of flour, 150 of sugar and 20 of yeast.", "Use 300 g of flour, 150 g of sugar and 20 g of yeast."),
         ("A flat costs 900 euros, a house 1800.", "A flat costs 900 euros, a house 1800 euros."),
         ("The first lap is 1200 metres, the second 1600.", "The first lap is 1200 metres, the second lap 1600 metres."),
+        ("The first pump delivers 3.4 litres, the second only 1.2.", "The first pump delivers 3.4 litres, the second pump only 1.2 litres."),
+        ("The first tour lasts two hours, the second one and a half.", "The first tour lasts two hours, the second tour one and a half hours."),
+        ("In 2018 revenue was 4.2 million. In 2019 it rose to 5.1.", "In 2018 revenue was 4.2 million. In 2019 it rose to 5.1 million."),
+        ("Unemployment was 6.4 percent in 2012. In 2013 it fell to 5.9.", "Unemployment was 6.4 percent in 2012. In 2013 it fell to 5.9 percent."),
+        ("In 2020 the rent was 900 euros. In 2021 it fell to 850.", "In 2020 the rent was 900 euros. In 2021 it fell to 850 euros."),
         ("La primera parte dura 40 minutes, la segunda 25.", "La primera parte dura 40 minutes, la segunda parte 25 minutes."),
     ],
 )  # fmt: skip
@@ -52,6 +57,7 @@ def test_a_german_ordinal_is_no_figure() -> None:
         "Tickets cost $5, for seniors three.",
         "The club raised $400, in 1998 more.",
         "Between 10 minutes and twenty.",
+        "In 2018 revenue was 4.2 million. In 2019 they hired 51.",
     ],
 )
 def test_a_number_of_something_else_stays_as_it_is(text: str) -> None:
@@ -69,3 +75,17 @@ def test_a_number_of_something_else_stays_as_it_is(text: str) -> None:
 )
 def test_a_sentence_shares_words_with_the_one_before(before: str, text: str, restored: str) -> None:
     assert restore_left_out(text, before) == restored
+
+
+@pytest.mark.parametrize(
+    ("query", "reply", "whole"),
+    [
+        ("How many hours does the film last?", "One and a half.", "One and a half hours."),
+        ("How many days does it take?", "About 36", "About 36 days."),
+        ("How many people came?", "36.", "36."),
+        ("How many hours does it take?", "Two days.", "Two days."),
+        ("How long does it take?", "36.", "36."),
+    ],
+)
+def test_a_number_alone_has_the_unit_that_its_question_asks_for(query: str, reply: str, whole: str) -> None:
+    assert with_asked_unit(query, reply) == whole

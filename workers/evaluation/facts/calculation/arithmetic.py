@@ -274,9 +274,7 @@ def _result(step: Step) -> float:
 
 
 @lru_cache(maxsize=512)
-def _results(
-    inputs: tuple[Quantity, ...], dimension: str, is_unit: bool, only_sums: bool, is_mean: bool
-) -> list[Step]:
+def _results(inputs: tuple[Quantity, ...], dimension: str, is_unit: bool, only_sums: bool, is_mean: bool) -> list[Step]:
     """Return the results of calculations in a dimension, in order; keep the first calculation for each result."""
     kind = dimension if is_unit else COUNT
     values = {place: other.values[0] for place, other in enumerate(inputs) if _kind(other) == kind}

@@ -29,7 +29,7 @@ _BARE = PrefilteredPattern(rf"\s{_NUMBER}{_END}", re.IGNORECASE)
 _OF = r"\s(?:of|von|de|di|van)\s"
 _MEASURED = rf"(?<![\w.,:/-])(?P<symbol>[$€£])?{_NUMBER}(?P<unit>\s?[^\W\d_]{{1,12}}|\s?[%€$£]|(?<=\d))"
 _UNIT_LEFT_OUT = PrefilteredPattern(
-    rf"{_MEASURED}(?P<of>{_OF}[^\W\d_]+)?(?:\s[^\W\d_]+){{0,4}}(?:{_CUT}|(?P<stop>\.\s))"
+    rf"{_MEASURED}(?P<of>{_OF}[^\W\d_]+)?(?:\s(?:[^\W\d_]+|\d{{4}})){{0,4}}(?:{_CUT}|(?P<stop>\.\s))"
     rf"(?P<who>(?:(?:[^\W\d_][\w'’-]*,?|\d{{1,2}}\.|\d{{4}},?)\s){{1,6}})(?P<number>{_NUMBER}){_END}",
     re.IGNORECASE,
 )
@@ -72,7 +72,8 @@ _GOES_ON = re.compile(
 """What was measured before takes another value: "In 2019 it rose to 5.1"."""
 
 _ASKED_UNIT = PrefilteredPattern(
-    r"\b(?:how many|wie viele?|combien d[e'’]|cuánt[oa]s|quant[eio]s?|hoeveel|ile)\s?(?P<unit>[^\W\d_]{3,})", re.IGNORECASE
+    r"\b(?:how many|wie viele?|combien d[e'’]|cuánt[oa]s|quant[eio]s?|hoeveel|ile)\s?(?P<unit>[^\W\d_]{3,})",
+    re.IGNORECASE,
 )
 _NUMBER_ALONE = re.compile(rf"\W*(?:(?:only|just|about|around|exactly)\s)?{_NUMBER}[.!]?", re.IGNORECASE)
 

@@ -138,13 +138,12 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         return (
             ClauseFindings(is_confirmed=True, is_whole=True) if row else ClauseFindings(("number",), is_decisive=True)
         )
-    if is_covered or claim.asked:
-        near = _chosen(claim, units, has_borders=True)
-        related = (
-            _compare_value(claim, near, units)
-            or _compare_contraries(claim, near)
-            or _compare_relations(claim, near, units)
-        )
+    is_near = is_covered or bool(claim.asked)
+    near = _chosen(claim, units, has_borders=True) if is_near else []
+    if (valued := _compare_value(claim, near, units)) is not None:
+        return valued
+    if is_near:
+        related = _compare_contraries(claim, near) or _compare_relations(claim, near, units)
         if related is not None:
             return related
     if claim.language in LOCAL_LANGUAGES and _opens_otherwise(claim, units):
@@ -254,13 +253,13 @@ def _compare_value(
     """Compare a share, or the value of a time, of a claim that states nothing else; ``None`` if that decides nothing."""
     reply = claim.reply or claim.plain
     whole = _whole(sentences, units)
-    if not whole or not is_english(" ".join((claim.asked, reply, *(sentences or whole)))):
-        return None
     says = consents(claim.asked, reply) if claim.asked else None
     mismatch, is_right = value_mismatch(reply if says is None else without_opening(reply), claim.asked, whole)
+    if (mismatch is None and not is_right) or not is_english(" ".join((claim.asked, reply, *(sentences or whole)))):
+        return None
     if mismatch is not None:
         return ClauseFindings((mismatch,), is_decisive=True)
-    return ClauseFindings(is_confirmed=True, is_whole=True) if is_right and says is None else None
+    return ClauseFindings(is_confirmed=True, is_whole=True) if says is None else None
 
 
 def _whole(sentences: Sequence[str], units: Sequence[EvidenceUnit]) -> list[str]:

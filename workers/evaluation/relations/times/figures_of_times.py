@@ -1,4 +1,4 @@
-"""Compare the value of one year, month or day with a course told in sentences.
+"""Compare the value of one year, month or day with a course that several sentences give.
 
 "In 2018 revenue was 4.2 million. In 2019 it rose to 5.1." gives each year a value. The second sentence names neither what
 rose nor its scale.
@@ -29,7 +29,11 @@ _CALCULATED = re.compile(
 )
 """Words of a figure that is not the value itself."""
 _CHANGE = next(row for row, _ in POLES["increase"] & POLES["grow"])
-_GENERAL = content_words("figure number amount value total level year month day one again then even later already")
+_GENERAL = content_words(
+    "figure number amount value total level year month day one again then even later already changed reached came stood hit there"
+)
+_GONE = re.compile(r"\b(?:goes|gone|went|going)\s(?:up|down)\b", re.IGNORECASE)
+"""A change whose "up to" is no limit."""
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 
@@ -44,6 +48,8 @@ class _Course:
 
 @dataclass(frozen=True, slots=True)
 class _Point:
+    """Hold the only value of a text, its time, and the stems of the words that name what has it."""
+
     time: Time
     value: Quantity
     words: frozenset[str]
@@ -112,7 +118,7 @@ def _courses(sentences: Sequence[str]) -> Iterator[_Course]:
 @kept_for_sentences
 def _point(sentence: str) -> _Point | None:
     """Return the time, value and words of a text with one time and one value, unless that is a difference."""
-    text = sentence[:MAX_TEXT]
+    text = _GONE.sub("changed", sentence[:MAX_TEXT])
     values = read_details(text).quantities
     if len(values) != 1 or _CALCULATED.search(_without_opening_by(text)):
         return None

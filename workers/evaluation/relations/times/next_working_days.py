@@ -20,10 +20,12 @@ _OPEN = re.compile(
 )
 """Words of a rule with further conditions."""
 _AFTER_ORDER = re.compile(
-    r"\bafter\s(?:(?:the|an?|your|its|their)\s)?(?:order\w*|receipt|requests?|purchases?|payments?|bookings?)\b", re.IGNORECASE
+    r"\bafter\s(?:(?:the|an?|your|its|their)\s)?(?:order\w*|receipt|requests?|purchases?|payments?|bookings?)\b",
+    re.IGNORECASE,
 )
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _DAYS = PrefilteredPattern(rf"\b{_DAY}\b", re.IGNORECASE)
+_DAYS_OF = re.compile(rf"\b{_DAY}(?:['’]s)?", re.IGNORECASE)
 _START = PrefilteredPattern(
     rf"\b(?:placed|order\w*|made|received|submitted|bought|paid|sent|booked|report\w*|request\w*|handed\sin|arriv\w+|return\w*)\s(?:[\w'’]+\s){{0,3}}?on\s(?:an?\s)?(?P<start>{_DAY})"
     rf"|\b(?P<of>{_DAY})(?:['’]s)?\s(?:orders?|requests?|purchases?)",
@@ -31,7 +33,9 @@ _START = PrefilteredPattern(
 )
 """The day on which something begins."""
 _WORKING_DAYS = 5
-_GENERAL = content_words("order next following second third working business work day days placed made received sent submitted bought paid booked reported requested returned on")
+_GENERAL = content_words(
+    "order ordered request requests next following second third working business work day days placed made received sent submitted bought paid booked reported requested returned on"
+)
 
 
 def is_working_day_right(claim: str, question: str, sentences: Sequence[str]) -> bool | None:
@@ -59,7 +63,7 @@ def is_working_day_right(claim: str, question: str, sentences: Sequence[str]) ->
         return None
     if end != _after(start, _NUMBERS[key_of(rule["which"])]):
         return False
-    rest = content_words(_DAYS.sub(" ", claim)) - _GENERAL - content_words(f"{question} {sentence}")
+    rest = content_words(_DAYS_OF.sub(" ", claim)) - _GENERAL - content_words(f"{question} {sentence}")
     return None if rest else True
 
 
