@@ -24,6 +24,7 @@ from workers.evaluation.text.languages.local_forms import local_forms
         ("The first tour lasts two hours, the second one and a half.", "The first tour lasts two hours, the second tour one and a half hours."),
         ("In 2018 revenue was 4.2 million. In 2019 it rose to 5.1.", "In 2018 revenue was 4.2 million. In 2019 it rose to 5.1 million."),
         ("Unemployment was 6.4 percent in 2012. In 2013 it fell to 5.9.", "Unemployment was 6.4 percent in 2012. In 2013 it fell to 5.9 percent."),
+        ("Exports were 6.8 million tonnes in 2010. In 2011 they fell to 5.5.", "Exports were 6.8 million tonnes in 2010. In 2011 they fell to 5.5 million tonnes."),
         ("In 2020 the rent was 900 euros. In 2021 it fell to 850.", "In 2020 the rent was 900 euros. In 2021 it fell to 850 euros."),
         ("La primera parte dura 40 minutes, la segunda 25.", "La primera parte dura 40 minutes, la segunda parte 25 minutes."),
     ],

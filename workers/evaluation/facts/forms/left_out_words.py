@@ -71,6 +71,7 @@ _GOES_ON = re.compile(
 )
 """What was measured before takes another value: "In 2019 it rose to 5.1"."""
 
+_FIRST_WORD = re.compile(r"\s[^\W\d_]+")
 _ASKED_UNIT = PrefilteredPattern(
     r"\b(?:how many|wie viele?|combien d[e'’]|cuánt[oa]s|quant[eio]s?|hoeveel|ile)\s?(?P<unit>[^\W\d_]{3,})",
     re.IGNORECASE,
@@ -115,7 +116,9 @@ def _with_unit(match: re.Match[str]) -> str:
     if is_label or is_year or other_verb:
         return match[0]
     if goes_on and key_of((match["unit"] or "").strip()) in SCALES:
-        return match[0] + match["unit"]
+        following = _FIRST_WORD.match(match.string, match.end("unit"))
+        unit = following[0] if following and key_of(following[0].strip()) in UNITS else ""
+        return f"{match[0]}{match['unit']}{unit}"
     measured = _measured(match)
     return measured + (match["of"] or "") if measured != match[0] else measured
 
