@@ -42,7 +42,7 @@ def numbers_with_letter(text: str) -> frozenset[tuple[str, str]]:
 
 
 def _is_measure(runs: Runs) -> bool:
-    """Return true for a figure with its unit; "12b" is none, since nobody writes bits so."""
+    """Return true for a figure with its unit; "12b" is none, since bits are not written so."""
     return len(runs) == 2 and runs[0].isdigit() and runs[1] in _MEASURES and runs[1] != "b"
 
 
