@@ -124,6 +124,8 @@ def test_answers_of_agents_are_90_pairs_and_one_half_is_held_out() -> None:
     parts = Counter((case.id.split("-")[1], case.heldout, case.is_right) for case in AGENTS)
     assert {name for name, _, _ in parts} == {"tool", "conversation", "language"}
     assert set(parts.values()) == {15} and len(parts) == 12
+
+
 def test_assistant_prose_is_80_pairs_and_one_half_is_held_out() -> None:
     halves = Counter((case.heldout, case.is_right) for case in ASSISTANT_PROSE)
     assert set(halves.values()) == {40} and len(halves) == 4
