@@ -47,6 +47,11 @@ _SET_ASIDE = re.compile(
     re.IGNORECASE,
 )
 """A value that a claim gives to another than its subject: "charges €2.95 rather than €3.15"."""
+_EXCESS = re.compile(
+    r"\d[\d.,]*\s?(?:%|[^\W\d_]{1,12})?\s(?:more|extra|dearer|older|longer|taller|higher|heavier|bigger|larger|wider|deeper|warmer)\b",
+    re.IGNORECASE,
+)
+"""A difference that may be the value of the smaller subject by chance: 100 euros more than 100 euros."""
 _MONTHS = frozenset(map(stem, MONTHS))
 _STRICT = re.compile(r"\b(?:less|fewer|under|below)\b", re.IGNORECASE)
 """Words of a limit that the figure itself does not keep."""
@@ -125,7 +130,7 @@ def has_other_owner(claim: str, topic: str, evidence: OwnedValues) -> bool:
     if from_another_record(claim, topic, evidence.records):
         return True
     side = side_of(claim)
-    stated = _SET_ASIDE.sub(" ", claim)
+    stated = _EXCESS.sub(" ", _SET_ASIDE.sub(" ", claim))
     return any(
         not words & AGGREGATES and _misplaced(value, words, evidence, side) for value, words in _claimed(stated, topic)
     )

@@ -12,6 +12,20 @@ def _misplaced(claim: str, *contexts: str, topic: str = "") -> bool:
     return has_other_owner(claim, topic, OwnedValues(sources))
 
 
+@pytest.mark.parametrize(
+    ("evidence", "right", "wrong"),
+    [
+        ("Ann earns 600 euros. Bob earns 300 euros.", "Ann earns 300 euros more than Bob.", "Ann earns 300 euros."),
+        ("The inn is 20 m tall. The mill is 40 m tall.", "The mill is 20 m taller.", "The mill is 20 m tall."),
+        ("Route A is 5 km long. Route B is 10 km long.", "Route B is 5 km longer than A.", "Route B is 5 km long."),
+        ("Room 1 costs 100 euros. Room 2 costs 200 euros.", "Room 2 costs 100 euros more.", "Room 2 costs 100 euros."),
+    ],
+)
+def test_a_difference_is_not_the_value_of_another_subject(evidence: str, right: str, wrong: str) -> None:
+    assert not _misplaced(right, evidence)
+    assert _misplaced(wrong, evidence)
+
+
 LOVELACE = "Ada Lovelace was born in 1815 in London. Charles Babbage was born in 1791 and outlived her."
 SALARIES = "| Name | Salary |\n|---|---|\n| Ann | 300 |\n| Bob | 500 |"
 RECORDS = (
