@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import combinations, islice
 from itertools import product as all_of
 
+from workers.evaluation.budget import spend
 from workers.evaluation.facts.amounts_of_each import amounts_of_each, is_form
 from workers.evaluation.facts.calculation.arithmetic import DEGREES, same_dimension
 from workers.evaluation.facts.calculation.mean_words import MEAN
@@ -330,6 +331,7 @@ def _for_count(count: Quantity, operands: Sequence[Operand], amounts: Sequence[A
 
 def _by_rule_of_three(count: Quantity, operands: Sequence[Operand], amounts: Sequence[Amount]) -> Iterator[float]:
     """Yield amounts for a count where their sentence gives them for another one: 27 euros for twelve bottles."""
+    spend(len(operands) + len(amounts))
     bases: dict[str, list[Quantity]] = {}
     for other in operands:
         if other.quantity != count and _is_alike(count, other.quantity):
