@@ -42,7 +42,7 @@ from workers.evaluation.contradictions.values.time_sides import says_same_side
 from workers.evaluation.facts.calculation.arithmetic import MAX_INPUTS, Pool, is_derived, same_dimension, same_quantity
 from workers.evaluation.facts.calculation.written_calculations import is_miscalculated
 from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
-from workers.evaluation.facts.lettered_codes import has_other_code
+from workers.evaluation.facts.lettered_codes import has_other_code, is_in_range, runs_of
 from workers.evaluation.facts.quantities import spans_between
 from workers.evaluation.facts.text_details import CONDITION, MAX_LENGTH, WORD, Details, periods_of, read_details
 from workers.evaluation.facts.units import FAMILIES, FRACTIONS, MONTHS, NUMBER_WORDS, SCALES, UNITS, WEEKDAYS
@@ -267,17 +267,22 @@ def name_mismatch(claim: Details, evidence: Details, others: Sequence[Details] =
     """Return true if the claim names another series member ("Grinder 3" for "Grinder 5") or another person."""
     codes = evidence.codes.union(*(other.codes for other in others))
     series = {name for name, _ in evidence.codes}
-    if any(code not in codes and code[0] in series for code in claim.codes):
+    ranges = evidence.code_ranges.union(*(other.code_ranges for other in others))
+    if any(code not in codes and code[0] in series and not is_in_range(code, ranges) for code in claim.codes):
         return True
     if claim.codes & evidence.with_letter - codes or claim.with_letter & codes - evidence.with_letter:
         return True  # "Room 12" for "Room 12b", or the reverse
-    if has_other_code(
-        claim.lettered, evidence.lettered, evidence.lettered.union(*(other.lettered for other in others))
-    ):
+    lettered = evidence.lettered.union(*(other.lettered for other in others))
+    outside = {runs for runs in claim.lettered if not is_in_range(runs, ranges)}
+    if has_other_code(outside, evidence.lettered, lettered):
         return True
     known = evidence.words.union(evidence.names, *(other.words | other.names for other in others))
     # Days are compared as days: "Wednesday" lies in "Monday to Thursday".
-    strange = {name for name in claim.names if name not in WEEKDAYS and not _is_known(name, known)}
+    strange = {
+        name
+        for name in claim.names
+        if name not in WEEKDAYS and not _is_known(name, known) and not is_in_range(runs_of(name), ranges)
+    }
     unnamed = {name for name in evidence.names if name not in claim.names and stem(name) not in claim.words}
     # Compare names in the same position: "approved by the board" and "Anna Schmidt approved".
     if not any(claim.beside[one] & evidence.beside[two] for one in strange for two in unnamed):

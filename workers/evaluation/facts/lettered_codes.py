@@ -4,6 +4,7 @@
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from workers.evaluation.facts.units import SCALES, UNITS
@@ -17,7 +18,9 @@ MAX_LETTERS = 3
 LEAST_DIGITS = 3
 """Least digits of identifiers that begin with different digits: "7700X", not "2D"."""
 
-_TOKEN = re.compile(r"(?<![\w.,:/$€£#@-])(?=[A-Za-z-]{0,12}\d)[A-Za-z\d]+(?:-[A-Za-z\d]+)*(?![\w-]|[.,:/]\w|\s?%)")
+_ONE = r"(?<![\w.,:/$€£#@-])(?=[A-Za-z-]{0,12}\d)[A-Za-z\d]+(?:-[A-Za-z\d]+)*(?![\w-]|[.,:/]\w|\s?%)"
+_TOKEN = re.compile(_ONE)
+_RANGE = re.compile(rf"({_ONE})\s?(?:to|through|until|bis|[–—])\s?({_ONE})", re.IGNORECASE)
 _WITH_LETTER = re.compile(r"(?<![\w-])([^\W\d_]{2,20})\s(\d{1,6})([A-Za-z])(?!\w)")
 _RUN = re.compile(r"[a-z]+|\d+")
 _MEASURES = frozenset((*UNITS, *SCALES, "st", "nd", "rd", "th", "am", "pm", "er", "re"))
@@ -27,8 +30,28 @@ _MEASURES = frozenset((*UNITS, *SCALES, "st", "nd", "rd", "th", "am", "pm", "er"
 @lru_cache(maxsize=KEPT_TEXTS)
 def lettered_codes(text: str) -> frozenset[Runs]:
     """Return the identifiers of a text that have both letters and digits."""
-    found = (tuple(_RUN.findall(token.lower())) for token in _TOKEN.findall(text))
-    return frozenset(runs for runs in found if len(runs) > 1 and not _is_measure(runs))
+    return frozenset(
+        runs for token in _TOKEN.findall(text) if len(runs := runs_of(token)) > 1 and not _is_measure(runs)
+    )
+
+
+def runs_of(token: str) -> Runs:
+    """Return the letters and digits of an identifier in turn."""
+    return tuple(_RUN.findall(token.lower()))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def code_ranges(text: str) -> frozenset[tuple[Runs, Runs]]:
+    """Return the first and the last identifier of each range of a text: "A9 to A12"."""
+    return frozenset((runs_of(first), runs_of(last)) for first, last in _RANGE.findall(text))
+
+
+def is_in_range(own: Runs, ranges: Iterable[tuple[Runs, Runs]]) -> bool:
+    """Return true if an identifier lies between the ends of a range: A10 in "A9 to A12"."""
+    return any(
+        _are_similar(own, first) and _are_similar(own, last) and _order(first) < _order(own) < _order(last)
+        for first, last in ranges
+    )
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
@@ -46,20 +69,21 @@ def _is_measure(runs: Runs) -> bool:
     return len(runs) == 2 and runs[0].isdigit() and runs[1] in _MEASURES and runs[1] != "b"
 
 
-def has_other_code(claim: frozenset[Runs], near: frozenset[Runs], known: frozenset[Runs]) -> bool:
+def has_other_code(claim: Iterable[Runs], near: frozenset[Runs], known: frozenset[Runs]) -> bool:
     """Return true if a claim has an identifier that no evidence has, in the place of a similar one.
 
     Args:
-        claim: identifiers of the claim.
+        claim: identifiers of the claim that are in no range of the evidence.
         near: identifiers of its best evidence.
         known: identifiers of all evidence.
     """
-    for own in claim - known:
-        alike = [other for other in near - claim if _are_similar(own, other)]
-        # "Rooms 12a to 12c" have 12b.
-        if alike and (len(alike) < 2 or not min(alike) < own < max(alike)):
-            return True
-    return False
+    own = frozenset(claim)
+    return any(_are_similar(one, other) for one in own - known for other in near - own)
+
+
+def _order(runs: Runs) -> list[tuple[int, str]]:
+    """Return a key by which identifiers are sorted, their numbers by size."""
+    return [(int(run), "") if run.isdigit() else (-1, run) for run in runs]
 
 
 def _are_similar(one: Runs, two: Runs) -> bool:

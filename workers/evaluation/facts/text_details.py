@@ -9,7 +9,7 @@ from workers.evaluation.facts.calculation.mean_words import MEAN
 from workers.evaluation.facts.calculation.time_spans import implied_dates, implied_quantities, implied_years
 from workers.evaluation.facts.dates import Date, Period, months_of, read_dates, read_periods, read_weekdays
 from workers.evaluation.facts.forms.plain_forms import plain_forms
-from workers.evaluation.facts.lettered_codes import Runs, lettered_codes, numbers_with_letter
+from workers.evaluation.facts.lettered_codes import Runs, code_ranges, lettered_codes, numbers_with_letter
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.numbers.ranges import range_ends
 from workers.evaluation.facts.quantities import undated_quantities
@@ -101,6 +101,11 @@ class Details:
     def lettered(self) -> frozenset[Runs]:
         """Return its identifiers of letters and digits: ("12", "b"), ("a", "4")."""
         return lettered_codes(self._rest)
+
+    @cached_property
+    def code_ranges(self) -> frozenset[tuple[Runs, Runs]]:
+        """Return the ends of its ranges of identifiers: "A9 to A12"."""
+        return code_ranges(self._rest)
 
     @cached_property
     def with_letter(self) -> frozenset[tuple[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from workers.evaluation.facts.units import NUMBER_WORDS
 from workers.evaluation.text.words import stem
 from workers.evaluation.tools.computed.columns import single_rows
+from workers.evaluation.tools.computed.row_counts import ALL_EXCEPT
 from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN, Mention, ToolResults
 from workers.evaluation.tools.results.tool_tables import Cell, Table
 from workers.evaluation.tools.tool_figures import key_words
@@ -29,9 +30,6 @@ _DERIVED = re.compile(
 """Words beside which a count may be another one than that of the field."""
 _COUNTING = frozenset(("count", "times", "number", "num", "total"))
 _FREQUENCIES = {"once": 1.0, "twice": 2.0, "one": 1.0, "no": 0.0, "zero": 0.0}
-_ALL_EXCEPT = re.compile(
-    r"\b(?:all|everyone|everybody|everything|each|every one)\b[^.;,]{0,30}?\b(?:except|but|apart from)\b", re.IGNORECASE
-)
 _YES, _NO = frozenset(("true", "yes")), frozenset(("false", "no"))
 
 
@@ -84,7 +82,7 @@ def excepts_wrongly(claim: str, mentions: Sequence[Mention], results: ToolResult
         mentions: names of rows in the claim.
         results: the results of the answer's tools.
     """
-    match = _ALL_EXCEPT.search(claim)
+    match = ALL_EXCEPT.search(claim)
     left_out = next((each for each in mentions if match and each.start >= match.end()), None)
     if left_out is None or len(left_out.rows) != 1:
         return False

@@ -3,7 +3,7 @@
 import pytest
 
 from workers.evaluation.contradictions.contradiction_checks import name_mismatch
-from workers.evaluation.facts.lettered_codes import has_other_code, lettered_codes
+from workers.evaluation.facts.lettered_codes import code_ranges, has_other_code, lettered_codes, runs_of
 from workers.evaluation.facts.text_details import read_details
 
 
@@ -30,6 +30,12 @@ def test_identifiers_have_letters_and_digits(text: str, codes: set[tuple[str, ..
         ("A 7900X is fast.", "A 7700X is fast.", True),
         ("Class 3A has a test.", "Class 3B has a test.", True),
         ("Room 12b is free.", "Rooms 12a to 12c are free.", False),
+        ("Room A10 is free.", "Rooms A9 to A12 are free.", False),
+        ("Room A13 is free.", "Rooms A9 to A12 are free.", True),
+        ("Gate B101 is open.", "Gates B99 to B104 are open.", False),
+        ("Gate B98 is open.", "Gates B99–B104 are open.", True),
+        ("Gate B100 is open.", "Gates B99–B104 are open.", False),
+        ("Room A10 is free.", "Rooms A9 and A12 are free.", True),
         ("It draws 5V.", "It draws 6V.", False),
         ("Print in 2D.", "Print in 3D.", False),
         ("Bring form K9.", "Bring paper A4.", False),
@@ -37,14 +43,18 @@ def test_identifiers_have_letters_and_digits(text: str, codes: set[tuple[str, ..
     ],
 )
 def test_an_identifier_that_differs_in_one_place_is_another(claim: str, evidence: str, is_other: bool) -> None:
-    near = lettered_codes(evidence)
-    assert has_other_code(lettered_codes(claim), near, near) is is_other
+    assert name_mismatch(read_details(claim), read_details(evidence)) is is_other
 
 
 def test_an_identifier_of_further_evidence_is_known() -> None:
     claim, near, further = (lettered_codes(text) for text in ("the A4", "the A3", "the A4"))
     assert has_other_code(claim, near, near)
     assert not has_other_code(claim, near, near | further)
+
+
+def test_a_range_has_two_ends() -> None:
+    text = "Lines X1–X7 and units C100 through C180, but not A3 and A4"
+    assert code_ranges(text) == {(runs_of("X1"), runs_of("X7")), (runs_of("C100"), runs_of("C180"))}
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ _GOES_ON = re.compile(
     r"|climbed|jumped|sank|shrank|shrunk|went (?:up|down)|reached|was|were|came) (?:to |at )?(?:only |just |about |around )?$",
     re.IGNORECASE,
 )
-"""What was measured before takes another value: "In 2019 it rose to 5.1"."""
+"""Words after which a number is a later value of what was measured before: "In 2019 it rose to 5.1"."""
 
 _FIRST_WORD = re.compile(r"\s[^\W\d_]+")
 _ASKED_UNIT = PrefilteredPattern(

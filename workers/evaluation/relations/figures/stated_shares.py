@@ -84,12 +84,11 @@ def is_share_right(claim: str, question: str, sentences: Sequence[str]) -> bool 
 
 
 def _agrees(claimed: _Stated, stated: _Stated) -> bool | None:
-    if stated.least >= claimed.least - EXACT * _is_point(claimed) and stated.most <= claimed.most + EXACT * _is_point(
-        claimed
-    ):
+    """Return whether a stated share is a claimed one; ``None`` between both limits of a fraction."""
+    exact, loose = (EXACT, LOOSE) if _is_point(claimed) else (0.0, 0.0)
+    if stated.least >= claimed.least - exact and stated.most <= claimed.most + exact:
         return True
-    slack = LOOSE if _is_point(claimed) else 0.0
-    return False if stated.least > claimed.most + slack or stated.most < claimed.least - slack else None
+    return False if stated.least > claimed.most + loose or stated.most < claimed.least - loose else None
 
 
 def _is_point(share: _Stated) -> bool:

@@ -47,8 +47,8 @@ def is_working_day_right(claim: str, question: str, sentences: Sequence[str]) ->
         sentences: the evidence.
 
     Returns:
-        True if the claim says no more than that; ``None`` unless one sentence of the evidence has such a rule without further conditions, and claim and question
-        name the day of the beginning and one other.
+        True if the claim says no more than that; ``None`` unless one sentence of the evidence has such a rule without
+        further conditions, and claim and question name the day of the beginning and one other.
     """
     claim, question = claim[:MAX_TEXT], question[:MAX_TEXT]
     rules = [(sentence, found) for sentence in sentences if (found := _NEXT.search(sentence[:MAX_TEXT]))]

@@ -37,7 +37,10 @@ _SINGLY = re.compile(r"\b(?:each|apiece|respectively|both|every)\b", re.IGNORECA
 _NOT_ALL = re.compile(r"\bnot\s+all\b|\b(?:almost|nearly)\s+all\b", re.IGNORECASE)
 
 
-_ALL_EXCEPT = re.compile(r"\ball\b[^.;,]{0,30}?\b(?:except|but|apart from)\b", re.IGNORECASE)
+ALL_EXCEPT = re.compile(
+    r"\b(?:all|everyone|everybody|everything|each|every one)\b[^.;,]{0,30}?\b(?:except|but|apart from)\b", re.IGNORECASE
+)
+"""A statement on all rows but one: "all except D. Kim"."""
 
 
 _NEUTRAL = frozenset(
@@ -104,7 +107,7 @@ def _clause_counts_wrongly(claim: str, question: str, mentions: Sequence[Mention
         fitting = [each for each in several if len(each[1].rows) == whole]
         if len(fitting) == 1 and (chosen := _counted_rows(claim, question, *fitting[0])) is not None and chosen.is_part:
             return len(chosen.rows) != (whole if part is None else part)
-    if len(several) != 1 or any(each.search(claim) for each in (_SINGLY, _NOT_ALL, _ALL_EXCEPT, THEIRS)):
+    if len(several) != 1 or any(each.search(claim) for each in (_SINGLY, _NOT_ALL, ALL_EXCEPT, THEIRS)):
         return False
     [(place, table)] = several
     if _are_others(claim, select_rows(claim, table, place, question)):

@@ -36,6 +36,7 @@ _FIRST_DIGIT = re.compile(r"(?<![^\W\d_])\d")
 THEIRS = re.compile(r"\b(?:hers|his|her|him|theirs)\b", re.IGNORECASE)
 """Somebody whom the sentence before names."""
 _PERSON = re.compile(r"[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*)+")
+_WORD_BEFORE = re.compile(r"\b([^\W\d_]{3,20})\s#?$")
 
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _JOINT = re.compile(r"(?:,|\s|and)*")
@@ -146,9 +147,6 @@ def is_quoted(figure: Located, claim: str, results: ToolResults) -> bool:
         re.search(rf"\b{re.escape(word[1].casefold())}[\s=:#\"']{{1,4}}{digits[0]}(?![\d.]*\d)", results.text)
         is not None
     )
-
-
-_WORD_BEFORE = re.compile(r"\b([^\W\d_]{3,20})\s#?$")
 
 
 def is_given(quantity: Quantity, results: ToolResults) -> bool:
