@@ -103,8 +103,7 @@ def test_of_two_reviewers_who_decide_the_same_answer_one_decides_and_one_is_told
 
 def test_a_correction_reaches_the_gateway(browser: Browser, console: ConsoleThread, values: Values) -> None:
     (answer,) = held(console, "correction", 1)
-    console.start_worker(["decisions"])
-    with logged_in(browser, console, "corrector") as (page, seen):
+    with console.worker(["decisions"]), logged_in(browser, console, "corrector") as (page, seen):
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
         page.keyboard.press("c")
@@ -117,12 +116,12 @@ def test_a_correction_reaches_the_gateway(browser: Browser, console: ConsoleThre
         page.keyboard.press("Control+Enter")
         expect(page.locator("#queue-empty")).to_be_visible()
         assert seen.complaints == []
-    (decision,) = decisions_on(values, answer.answer_id)
-    assert decision.corrected_answer == answer.answer.answer.replace("16 GiB", "2 GiB <b>at most</b>")
-    *_, value = waited_for(lambda: values(ANSWERS_RELEASED, answer.answer_id), "the released correction")
-    released = ReleasedAnswer.from_bytes(value)
-    assert (released.state, released.final, released.decided_by) == ("replaced", True, "corrector")
-    assert "2 GiB" in (released.content or "")
+        (decision,) = decisions_on(values, answer.answer_id)
+        assert decision.corrected_answer == answer.answer.answer.replace("16 GiB", "2 GiB <b>at most</b>")
+        *_, value = waited_for(lambda: values(ANSWERS_RELEASED, answer.answer_id), "the released correction")
+        released = ReleasedAnswer.from_bytes(value)
+        assert (released.state, released.final, released.decided_by) == ("replaced", True, "corrector")
+        assert "2 GiB" in (released.content or "")
 
 
 def test_a_decision_can_be_taken_back(browser: Browser, console: ConsoleThread, values: Values) -> None:

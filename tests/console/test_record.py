@@ -19,10 +19,10 @@ pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
-def deciding(console: ConsoleThread) -> ConsoleThread:
+def deciding(console: ConsoleThread) -> Iterator[ConsoleThread]:
     """The console with the agents that make decisions final and store them."""
-    console.start_worker(["decisions", "analytics"])
-    return console
+    with console.worker(["decisions", "analytics"]):
+        yield console
 
 
 def review_of(answer: EnrichedAnswer) -> str:

@@ -1,6 +1,7 @@
 """A team shares the queue: filters, the list, assignments, bulk actions, guidelines, figures by reviewer."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,10 @@ from workers.review.guidelines import guidelines_of
 
 
 @pytest.fixture(scope="module")
-def deciding(console: ConsoleThread) -> ConsoleThread:
+def deciding(console: ConsoleThread) -> Iterator[ConsoleThread]:
     """The console with the agent that stores assignments and decisions."""
-    console.start_worker(["decisions", "analytics"])
-    return console
+    with console.worker(["decisions", "analytics"]):
+        yield console
 
 
 def reviews_of(tenant: str, count: int) -> list[str]:

@@ -1,7 +1,7 @@
 """An auditor takes an approved answer back from readers and from memory; it stays in the audit with its decision."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -25,10 +25,10 @@ TENANT = "withdrawals"
 
 
 @pytest.fixture(scope="module")
-def deciding(console: ConsoleThread) -> ConsoleThread:
+def deciding(console: ConsoleThread) -> Iterator[ConsoleThread]:
     """The console with the agents that make decisions final, store them and remember answers."""
-    console.start_worker(["decisions", "analytics", "memory"])
-    return console
+    with console.worker(["decisions", "analytics", "memory"]):
+        yield console
 
 
 def remembered(console: ConsoleThread, query: str) -> list[str]:

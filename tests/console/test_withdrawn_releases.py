@@ -1,8 +1,10 @@
 """An auditor takes an answer back that was released without a person; readers get a notice, and the audit keeps both."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import pytest
 
 from schemas.identifiers import fact_id
 from schemas.release import ReleasedAnswer
@@ -28,8 +30,15 @@ def settled(console: ConsoleThread, condition: Callable[[], bool], what: str) ->
     console.call(until(holds, what, 120))
 
 
-def test_a_release_without_a_person_can_be_withdrawn(console: ConsoleThread, values: Values) -> None:
-    console.start_worker(["decisions", "analytics"])
+@pytest.fixture(scope="module")
+def deciding(console: ConsoleThread) -> Iterator[ConsoleThread]:
+    """The console with the agents that make decisions final and store them."""
+    with console.worker(["decisions", "analytics"]):
+        yield console
+
+
+def test_a_release_without_a_person_can_be_withdrawn(deciding: ConsoleThread, values: Values) -> None:
+    console = deciding
     good = {"query": "After a crash?", "answer": "It is restarted by the operator [1].", "tenant": TENANT}
     names = ("taken-back-final", "taken-back-reviewed")
     final, reviewed = console.store(

@@ -150,15 +150,22 @@ class ConsoleThread:
         finally:
             await service.stop()
 
-    def start_worker(self, agents: Sequence[str]) -> None:
-        """Run agents beside the console, until it stops."""
+    @contextmanager
+    def worker(self, agents: Sequence[str]) -> Iterator[None]:
+        """Run agents beside the console.
 
-        async def start() -> None:
-            worker = Worker(self.settings, self._addresses, agents)
-            self._stack.push_async_callback(worker.stop)
-            await worker.start()
+        They end before tests of another module begin: those replace methods of classes that these agents use.
+        """
 
-        self.call(start())
+        async def made() -> Worker:
+            return Worker(self.settings, self._addresses, agents)
+
+        worker = self.call(made())
+        try:
+            self.call(worker.start())
+            yield
+        finally:
+            self.call(worker.stop())
 
     def stop(self) -> None:
         """Close everything."""

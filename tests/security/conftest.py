@@ -19,25 +19,25 @@ def two(
     console = ConsoleThread(addresses, tmp_path_factory.mktemp("tenants"), backend)
     console.start()
     try:
-        console.start_worker(AGENTS)
-        two = TwoTenants(console, addresses)
-        two.send(answer(OURS))
-        until(lambda: two.queue(OURS), "the review of the first tenant")
-        two.rate(OURS, 5)
-        two.send(answer(THEIRS))
-        for tenant in BOTH:
-            two.reviews[tenant] = until(lambda tenant=tenant: two.queue(tenant), f"the review of {tenant}")[0]
-        two.rate(THEIRS, 1)
-        two.decide(THEIRS)
-        until(lambda: two.final(THEIRS), "the decision of the second tenant")
-        two.released_meanwhile = two.values(ANSWERS_RELEASED, OURS)
-        two.decide(OURS)
-        for tenant in BOTH:
-            until(lambda tenant=tenant: two.final(tenant), f"the decision of {tenant}")
-            until(lambda tenant=tenant: two.values(MEMORY_TURNS, tenant), f"the turn of {tenant}")
-            until(lambda tenant=tenant: two.remembered(tenant), f"the memory of {tenant}")
-            until(lambda tenant=tenant: two.rewarded(tenant), f"the reward of {tenant}")
-            until(lambda tenant=tenant: not two.queue(tenant), f"the closed review of {tenant}")
-        yield two
+        with console.worker(AGENTS):
+            two = TwoTenants(console, addresses)
+            two.send(answer(OURS))
+            until(lambda: two.queue(OURS), "the review of the first tenant")
+            two.rate(OURS, 5)
+            two.send(answer(THEIRS))
+            for tenant in BOTH:
+                two.reviews[tenant] = until(lambda tenant=tenant: two.queue(tenant), f"the review of {tenant}")[0]
+            two.rate(THEIRS, 1)
+            two.decide(THEIRS)
+            until(lambda: two.final(THEIRS), "the decision of the second tenant")
+            two.released_meanwhile = two.values(ANSWERS_RELEASED, OURS)
+            two.decide(OURS)
+            for tenant in BOTH:
+                until(lambda tenant=tenant: two.final(tenant), f"the decision of {tenant}")
+                until(lambda tenant=tenant: two.values(MEMORY_TURNS, tenant), f"the turn of {tenant}")
+                until(lambda tenant=tenant: two.remembered(tenant), f"the memory of {tenant}")
+                until(lambda tenant=tenant: two.rewarded(tenant), f"the reward of {tenant}")
+                until(lambda tenant=tenant: not two.queue(tenant), f"the closed review of {tenant}")
+            yield two
     finally:
         console.stop()

@@ -41,8 +41,8 @@ def attacked(
     console = ConsoleThread(addresses, tmp_path_factory.mktemp("attacked"), backend)
     console.start()
     try:
-        console.start_worker(AGENTS)
-        yield console
+        with console.worker(AGENTS):
+            yield console
     finally:
         console.stop()
 

@@ -72,9 +72,11 @@ def pipeline(
     settings.decision = DecisionPolicy.model_validate({"evaluators": {"tone": {"minimum": 0.5}}, "audit_share": 0.0})
     settings.inference.precision, settings.inference.export_dir = "int8", int8_folder
     console.start()
-    console.start_worker(AGENTS)
-    yield console
-    console.stop()
+    try:
+        with console.worker(AGENTS):
+            yield console
+    finally:
+        console.stop()
 
 
 def of_answer(console: ConsoleThread, answer_id: str) -> dict[str, Any]:

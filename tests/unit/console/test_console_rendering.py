@@ -4,12 +4,13 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workers.console.http.etags import matches
 from workers.console.presentation.page_basics import ENVIRONMENT
 from workers.console.presentation.rendering import (
+    SCROLLED_CODE,
     SCROLLED_TABLE,
     Span,
     answer_runs,
@@ -104,10 +105,13 @@ HTML = st.sampled_from(
 
 
 @given(st.lists(st.one_of(HTML, TEXTS), max_size=8).map("".join))
+@example("    code")
+@example("```\ncode\n```")
+@example("| a |\n|-|\n| b |")
 @settings(max_examples=300)
 def test_markdown_makes_no_tag_and_no_address_that_can_do_anything(text: str) -> None:
-    # The frame of a table is the console's own; everything else comes from the text.
-    html = str(markdown(text)).replace(SCROLLED_TABLE, "<table>")
+    # The frames of tables and of code are the console's own; everything else comes from the text.
+    html = str(markdown(text)).replace(SCROLLED_TABLE, "<table>").replace(SCROLLED_CODE, "<pre>")
     tags = {tag.lower() for tag in re.findall(r"<\s*/?\s*([a-zA-Z!][^\s>/]*)", html)}
     assert not tags & {
         "script",
