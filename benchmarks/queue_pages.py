@@ -56,8 +56,7 @@ def main() -> None:
         console.start()
         try:
             console.call(_fill(console, options.open))
-            console.start_worker(AGENTS)
-            with running_browser() as browser:
+            with console.worker(AGENTS), running_browser() as browser:
                 figures = measured(browser, console, options.rounds, options.decisions)
         finally:
             console.stop()
