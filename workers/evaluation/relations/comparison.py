@@ -19,6 +19,7 @@ from workers.evaluation.relations.figures.wholes import is_of_whole
 from workers.evaluation.relations.named_cases import is_named_case_right
 from workers.evaluation.relations.named_options import is_option_right
 from workers.evaluation.relations.named_persons import is_person_right
+from workers.evaluation.relations.no_effects import is_change_stated
 from workers.evaluation.relations.other_groups import is_group_right
 from workers.evaluation.relations.permissions.duties import is_duty_kept
 from workers.evaluation.relations.permissions.prohibitions import is_act_permitted
@@ -45,6 +46,7 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_side_kept, "date"),
     (is_duty_kept, "negation"),
     (is_act_permitted, "negation"),
+    (is_change_stated, "negation"),
     (lambda claim, _, sentences: is_offer_current(claim, sentences), "negation"),
     (is_place_kept, "quantifier"),
     (lambda claim, _, sentences: is_of_whole(claim, sentences), "number"),
