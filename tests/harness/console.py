@@ -154,7 +154,7 @@ class ConsoleThread:
     def worker(self, agents: Sequence[str]) -> Iterator[None]:
         """Run agents beside the console.
 
-        They end before tests of another module begin: those replace methods of classes that these agents use.
+        End them with the module or folder that needs them: other tests replace methods of classes that agents use.
         """
 
         async def made() -> Worker:

@@ -64,3 +64,49 @@ def test_a_change_is_contradicted_where_no_effect_was_found(
 )  # fmt: skip
 def test_what_is_no_change_of_the_thing_is_left_open(claim: str, question: str, sentences: Sequence[str]) -> None:
     assert is_change_stated(claim, question, sentences) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "claim"),
+    [
+        ("", "The new tax has no effect on low incomes but lowers high incomes.", "The tax lowers high incomes."),
+        ("What did the patch do to the error rate?", "In the first month the patch had no effect on the error rate. After the second update the error rate fell by half.", "After the second update the error rate fell by half."),
+        ("Does the pill affect driving?", "The pill has no effect on driving. Alcohol slows reactions and affects driving.", "Alcohol affects driving."),
+        ("", "Although smoking had no effect on height, it reduced lung capacity and lung growth in height-matched groups.", "Smoking reduced lung capacity."),
+        ("Did the training help?", "The training had no effect on speed in week one, yet by week six speed had improved by 8 %.", "By week six speed had improved by 8 %."),
+        ("", "Prices did not change in 2021. Prices rose by 3 % in 2022.", "Prices rose by 3 % in 2022."),
+        ("", "The ban had no effect on imports, which fell for other reasons.", "Imports fell for other reasons."),
+        ("", "The pump has no effect on the pressure in tank A; it raises the pressure in tank B.", "The pump raises the pressure in tank B."),
+        ("", "A longer cable has no influence on the signal. A shorter cable improves the signal.", "A shorter cable improves the signal."),
+        ("", "The vaccine had no impact on prices. Vaccine prices are high.", "Vaccine prices are high."),
+        ("Did the course help?", "The course had no effect on grades. Grades in the class are high and rising for other reasons.", "Grades in the class are high and rising for other reasons."),
+        ("", "Salt had no effect on growth, though sugar increased growth.", "Sugar increased growth."),
+        ("Is the bridge safe?", "The repairs did not affect traffic. Traffic fell in 2020 because of the pandemic.", "Traffic fell in 2020 because of the pandemic."),
+        ("", "Rent was unaffected. Heating costs rose by 20 %.", "Heating costs rose by 20 %."),
+        ("", "The drug had no effect on cholesterol and lowered blood sugar.", "The drug lowered blood sugar."),
+        ("", "The reform has had no measurable effect on wages in the north and raised wages in the south.", "The reform raised wages in the south."),
+    ],
+)  # fmt: skip
+def test_a_change_that_the_evidence_states_beside_it_is_supported(question: str, context: str, claim: str) -> None:
+    assert verdicts_on(question, context, claim) == {"supported"}
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "claim"),
+    [
+        ("Has the new rule cut waiting times?", "The new rule has had no effect on waiting times so far.", "Yes, it has cut waiting times."),
+        ("", "Fertiliser X had no discernible effect on the harvest.", "Fertiliser X increased the harvest."),
+        ("", "The change of supplier hasn't had any impact on quality.", "The change of supplier has harmed quality."),
+        ("", "The reform has had no measurable effect on wages in the north.", "The reform raised wages in the north."),
+        ("", "Tests show that the additive makes no noticeable difference to fuel use.", "The additive reduces fuel use."),
+        ("Did the app cut sick leave?", "The app has not had an impact on sick leave.", "Yes, it cut sick leave by half."),
+        ("", "Their diet didn't influence the length of the illness.", "Their diet shortened the illness."),
+    ],
+)  # fmt: skip
+def test_further_wrong_changes_are_contradicted(question: str, context: str, claim: str) -> None:
+    assert verdicts_on(question, context, claim) == {"contradicted"}
+
+
+def test_a_figure_leaves_the_change_contradicted() -> None:
+    sentences = ["The additive makes no difference to fuel use."]
+    assert is_change_stated("The additive reduces fuel use by 8 %.", "", sentences) is False
