@@ -64,7 +64,7 @@ _OPEN = re.compile(
 """Words of a claim that does not state a change, and verbs of a purpose: "was meant to improve"."""
 _WORD = re.compile(r"[^\W\d_]+")
 _PRONOUN = re.compile(r"\b(?:it|they|he|she|this|these|that|those|both|which|who)\b", re.IGNORECASE)
-_PIECE = re.compile(r"[.;,]\s|\s(?:but|yet|while|whereas|although|though|and)\s", re.IGNORECASE)
+_PIECE = re.compile(r"[.;,]\s|\s(?:but|while|whereas|although|though|and)\s", re.IGNORECASE)
 
 
 def is_change_stated(claim: str, question: str, sentences: Sequence[str]) -> bool | None:

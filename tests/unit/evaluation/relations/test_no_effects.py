@@ -59,6 +59,9 @@ def test_a_change_is_contradicted_where_no_effect_was_found(
         ("The pump raises the pressure.", "", ["Without the valve the pump has no effect on the pressure."]),
         ("The law increases the fee.", "", ["The law does not change the tax rate.", "It increases the fee."]),
         ("The drug improves sleep in children.", "", ["The drug had no effect on sleep in adults."]),
+        ("Sales increased.", "", ["The campaign had no effect on sales."]),
+        ("The drug improved sleep.", "", ["The drug had no adverse effect on sleep."]),
+        ("In week six speed improved.", "", ["In week one the course had no effect on speed, yet in week six speed improved."]),
         ("The old model improved safety.", "", ["There is no difference to the old model."]),
     ],
 )  # fmt: skip
@@ -110,3 +113,17 @@ def test_further_wrong_changes_are_contradicted(question: str, context: str, cla
 def test_a_figure_leaves_the_change_contradicted() -> None:
     sentences = ["The additive makes no difference to fuel use."]
     assert is_change_stated("The additive reduces fuel use by 8 %.", "", sentences) is False
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "sentences"),
+    [
+        ("It improved sleep.", "Did the drug improve sleep?", ["The study found no effect on sleep."]),
+        ("The drug improved sleep.", "", ["The drug had no effect on sleep.", "The drug improved mood."]),
+        ("Sleep improved.", "Did the drug help?", ["The drug had no effect on sleep and did not improve the depth of sleep."]),
+    ],
+)  # fmt: skip
+def test_other_findings_do_not_hide_that_there_was_no_effect(
+    claim: str, question: str, sentences: Sequence[str]
+) -> None:
+    assert is_change_stated(claim, question, sentences) is False
