@@ -24,6 +24,7 @@ from workers.evaluation.relations.other_groups import is_group_right
 from workers.evaluation.relations.permissions.duties import is_duty_kept
 from workers.evaluation.relations.permissions.prohibitions import is_act_permitted
 from workers.evaluation.relations.permissions.waived_conditions import is_condition_kept
+from workers.evaluation.relations.ranks import is_rank_kept
 from workers.evaluation.relations.times.ages import is_age_right
 from workers.evaluation.relations.times.changed_states import is_state_present
 from workers.evaluation.relations.times.counted_years import is_counted_year_right
@@ -47,6 +48,7 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_duty_kept, "negation"),
     (is_act_permitted, "negation"),
     (is_change_stated, "negation"),
+    (is_rank_kept, "subject"),
     (lambda claim, _, sentences: is_offer_current(claim, sentences), "negation"),
     (is_place_kept, "quantifier"),
     (lambda claim, _, sentences: is_of_whole(claim, sentences), "number"),
