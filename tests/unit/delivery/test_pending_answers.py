@@ -1,6 +1,7 @@
 """The join: nothing forgotten, reports acknowledged only after their answer's commit."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from schemas.answers import GeneratedAnswer
 from schemas.reports import Report
 from schemas.topics import REPORT_TOPICS
+from tests.harness.operations import count_operations
 from workers.delivery.join.pending_answers import AnswerJoin, Arrival
 from workers.delivery.records import Record
 from workers.pipeline.reports import report_topic
@@ -261,3 +263,42 @@ def test_a_late_report_of_a_plugin_is_handed_back_to_be_stored() -> None:
     assert add_report(join, PLUGIN, 5, at=7, position=6) == Arrival(late=True)
     assert add_report(join, PLUGIN, 5, at=8, position=6, committed=6) == Arrival(late=True)
     assert len(join.committed(0, 6)) == len(AGENTS), "its caller acknowledges a late report"
+
+
+def test_a_look_at_the_deadlines_costs_the_same_however_many_answers_wait() -> None:
+    costs = []
+    for waiting in (10, 5_000):
+        join = AnswerJoin(AGENTS, 60)
+        for offset in range(waiting):
+            join.add_answer(answer_record(offset), answer(offset), 0.0)
+        costs.append(count_operations(partial(join.expire, 59.0)))
+    assert costs[0] == costs[1]
+
+
+STEPS = st.one_of(
+    st.tuples(st.just("answer"), st.integers(0, 9)),
+    st.tuples(st.sampled_from([*AGENTS, PLUGIN]), st.integers(0, 9)),
+    st.tuples(st.just("seconds"), st.integers(1, 40)),
+)
+
+
+@given(st.lists(STEPS, max_size=60))
+def test_after_a_look_no_answer_waits_that_is_late_as_it_stands(steps: list[tuple[str, int]]) -> None:
+    join = AnswerJoin(AGENTS, 60, 100, optional=(PLUGIN,), optional_seconds=20)
+    now, sent = 0.0, 0
+    for what, number in steps:
+        if what == "seconds":
+            now += number
+            join.expire(now)
+            waiting = [
+                (partition, offset, pending)
+                for partition in join._partitions.values()
+                for offset, pending in partition.pending.items()
+                if pending.record is not None
+            ]
+            assert all(join._late_at(*each) > now for each in waiting)
+        elif what == "answer":
+            join.add_answer(answer_record(sent), answer(sent), now)
+            sent += 1
+        else:
+            add_report(join, what, number, position=sent, now=now)

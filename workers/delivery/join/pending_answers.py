@@ -133,6 +133,8 @@ class _PartitionJoin:
     early_bytes: dict[str, int] = field(default_factory=dict)
     held: dict[int, list[Place]] = field(default_factory=dict)
     held_offsets: list[int] = field(default_factory=list)
+    due: list[tuple[float, int]] = field(default_factory=list)
+    """Heap of times before which an answer is not late, and its offset; it may name answers that are complete."""
 
     def hold(self, offset: int, place: Place) -> None:
         if offset not in self.held:
@@ -188,7 +190,10 @@ class AnswerJoin:
         pending.record, pending.answer, pending.since = record, answer, now
         partition.answers += 1
         partition.answer_bytes += pending.size
-        return self._complete(partition, record.offset, pending, now)
+        joined = self._complete(partition, record.offset, pending, now)
+        if joined is None:
+            heappush(partition.due, (now + self._deadline, record.offset))
+        return joined
 
     def add_report(
         self,
@@ -249,25 +254,30 @@ class AnswerJoin:
         """Remove and return the answers past their deadline, with the reports that came; keep early reports."""
         late: list[Joined] = []
         for partition in self._partitions.values():
-            offsets = [
-                offset
-                for offset, pending in partition.pending.items()
-                if pending.record is not None and self._is_late(partition, offset, pending, now)
-            ]
-            late.extend(self._emit(partition, offset, partition.pending[offset]) for offset in offsets)
+            waiting: list[tuple[float, int]] = []
+            while partition.due and partition.due[0][0] <= now:
+                _, offset = heappop(partition.due)
+                pending = partition.pending.get(offset)
+                if pending is None or pending.record is None:
+                    continue
+                late_at = self._late_at(partition, offset, pending)
+                if late_at <= now:
+                    late.append(self._emit(partition, offset, pending))
+                else:
+                    waiting.append((late_at, offset))
+            for each in waiting:
+                heappush(partition.due, each)
             oldest = min(partition.pending, default=None)
             for progress in partition.progress.values():
                 progress.forget_before(oldest if oldest is not None else progress.offsets[-1])
         return late
 
-    def _is_late(self, partition: _PartitionJoin, offset: int, pending: _Pending, now: float) -> bool:
-        """Return whether any missing agent is past the deadline: the answer is then emitted without its report."""
+    def _late_at(self, partition: _PartitionJoin, offset: int, pending: _Pending) -> float:
+        """Return the time from which a missing agent is past the deadline; further reports of agents can only delay it."""
         if pending.settled is not None:
-            return now - pending.settled >= self._optional_seconds
-        if now - pending.since < self._deadline:
-            return False
-        return any(
-            now - self._waiting_since(partition, agent, offset, pending) >= self._deadline
+            return pending.settled + self._optional_seconds
+        return self._deadline + min(
+            self._waiting_since(partition, agent, offset, pending)
             for agent in self._required
             if agent not in pending.reports
         )
@@ -335,6 +345,7 @@ class AnswerJoin:
         if len(pending.reports) < len(self._agents):
             if pending.settled is None:
                 pending.settled = now
+                heappush(partition.due, (now + self._optional_seconds, offset))
             return None
         return self._emit(partition, offset, pending)
 
