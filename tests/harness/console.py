@@ -16,6 +16,7 @@ from schemas.answers import GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from schemas.review import ReviewRequest
 from tests.harness.deployment import session_seconds
+from tests.harness.migrated import make_tables
 from workers.console.app import create_app
 from workers.console.http.server import ConsoleServer
 from workers.console.opening import opened_resources
@@ -34,6 +35,7 @@ from workers.services.shared_services import SharedServices
 from workers.settings import AccessToken, ConsoleSettings, KafkaSettings, ReviewSettings, Settings
 from workers.settings.addresses import Addresses, apply_local_defaults
 from workers.settings.sections.scopes import Scope
+from workers.stores.clickhouse.analytics_store import connect
 from workers.stores.clickhouse.rows.clickhouse_rows import alert_row, enriched_rows
 from workers.stores.clickhouse.rows.review_rows import review_rows
 
@@ -126,13 +128,21 @@ class ConsoleThread:
         self._pipeline: LocalPipeline | None = None
 
     def start(self) -> None:
-        """Create topics and tables, open everything, listen."""
+        """Create topics and tables, open everything, listen.
+
+        The tables are dropped in the end: their views would be refreshed every minute until the end of a run.
+        """
         self._thread.start()
         self.call(self._start())
 
     async def _start(self) -> None:
         async with TopicAdministration(self.settings, self._addresses.kafka) as administration:
             await administration.create()
+        client = await connect(self.settings.clickhouse, self._addresses.clickhouse)
+        self._stack.push_async_callback(client.close)
+        database = self.settings.clickhouse.database
+        self._stack.push_async_callback(client.command, f"DROP DATABASE IF EXISTS {database}")
+        await make_tables(client, database)
         services = SharedServices(self.settings, self._addresses)
         services.embedder = SharedService(self._embedder)
         services.verifier = SharedService(nullcontext)
