@@ -26,6 +26,7 @@ PRODUCER_EPOCH, BASE_SEQUENCE = 51, 53
 """Places of two fields in the head."""
 
 DISK_MEGABYTES = 256
+"""Size of a disk with room for the records of 1,000 answers, of 50 kB each, and for the empty log."""
 
 
 @scenario("retention_overtakes", "retention deletes answers that a running worker has not read yet")
@@ -124,7 +125,7 @@ async def producer_fenced(run: Run) -> None:
 
 @scenario("disk_full", "the broker's disk is full, so that it ends; then there is room, and it starts again")
 async def disk_full(run: Run) -> None:
-    disk = await run.small_disk(DISK_MEGABYTES)
+    disk = await run.small_disk(DISK_MEGABYTES * max(1, run.answers // 1_000))
     [broker] = (await run.own_kafka(properties={"log.dirs": str(disk)})).nodes
     worker = await run.worker()
     async with run.traffic(max(10, run.answers // 50), 0.5):
