@@ -1,10 +1,13 @@
-"""Compare a claim with what the evidence excludes, in any language: alternatives, additions, treatments, months, parties."""
+"""Compare a claim with what the evidence excludes, in any language: alternatives, additions, changes,
+treatments, months, parties.
+"""
 
 from collections.abc import Callable, Sequence
 
 from schemas.grounding import Mismatch
 from workers.evaluation.relations.alternatives import is_addition_kept, is_alternative_kept
 from workers.evaluation.relations.equated import is_treatment_kept
+from workers.evaluation.relations.figures.changes_and_levels import is_change_no_level
 from workers.evaluation.relations.figures.named_amounts import is_noun_kept
 from workers.evaluation.relations.figures.parties import is_party_right
 from workers.evaluation.relations.times.calendar_parts import is_month_right
@@ -31,4 +34,6 @@ def contrary_mismatch(claim: str, question: str, sentences: Sequence[str], langu
     """
     if is_party_right(claim, question, sentences, language) is False:
         return "subject"
+    if is_change_no_level(claim, question, sentences, language) is False:
+        return "number"
     return next((mismatch for rule, mismatch in _RULES if rule(claim, sentences, language) is False), None)

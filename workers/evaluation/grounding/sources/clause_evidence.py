@@ -244,7 +244,7 @@ def _compare_contraries(claim: ExtractedClaim, sentences: Sequence[str]) -> Clau
     mismatch = contrary_mismatch(stated, claim.asked, sentences, claim.language)
     if mismatch is None and says and needs_question(claim.asked, reply):
         mismatch = contrary_mismatch(claim.asked, "", sentences, claim.language)
-    return None if mismatch is None else ClauseFindings((mismatch,))
+    return None if mismatch is None else ClauseFindings((mismatch,), is_decisive=mismatch == "number")
 
 
 def _compare_value(
