@@ -24,6 +24,7 @@ from workers.evaluation.relations.other_groups import is_group_right
 from workers.evaluation.relations.permissions.duties import is_duty_kept
 from workers.evaluation.relations.permissions.prohibitions import is_act_permitted
 from workers.evaluation.relations.permissions.waived_conditions import is_condition_kept
+from workers.evaluation.relations.places_beside import is_side_right
 from workers.evaluation.relations.ranks import is_rank_kept
 from workers.evaluation.relations.times.ages import is_age_right
 from workers.evaluation.relations.times.changed_states import is_state_present
@@ -51,6 +52,7 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_rank_kept, "subject"),
     (lambda claim, _, sentences: is_offer_current(claim, sentences), "negation"),
     (is_place_kept, "quantifier"),
+    (is_side_right, "role"),
     (lambda claim, _, sentences: is_of_whole(claim, sentences), "number"),
     (lambda claim, _, sentences: is_group_right(claim, sentences), "subject"),
 )

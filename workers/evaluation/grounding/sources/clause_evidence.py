@@ -60,6 +60,7 @@ from workers.evaluation.relations.figures.parties import is_party_right
 from workers.evaluation.relations.figures.table_cells import is_row_right
 from workers.evaluation.relations.permissions.exclusive_acts import is_act_of_others
 from workers.evaluation.relations.permissions.refused_acts import is_act_refused
+from workers.evaluation.relations.places_beside import is_side_right, without_side
 from workers.evaluation.text.languages.language import FUNCTION_WORDS, known_language
 from workers.evaluation.text.languages.local_words import LOCAL_LANGUAGES, content_words
 
@@ -291,9 +292,10 @@ def _compare_relations(
         if answer is not None and answer is not says:
             return ClauseFindings(("negation",))
         is_right = answer is not None
+    told = without_side(reply) if is_right and is_side_right(stated, claim.asked, sentences) else reply
     return (
         ClauseFindings(is_confirmed=True, is_whole=True)
-        if is_right and needs_no_more(claim.asked, reply, sentences)
+        if is_right and needs_no_more(claim.asked, told, sentences)
         else None
     )
 
