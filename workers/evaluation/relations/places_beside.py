@@ -41,7 +41,8 @@ _PLACE = (
     r"|(?:just\s|directly\s|immediately\s)?(?P<other>above|below|beneath|underneath|in\sfront\sof|behind))"
 )
 _BESIDE = PrefilteredPattern(rf"\b{_PLACE}\s", re.IGNORECASE)
-_OTHER = r"(?:(?!\sand\s)[^,;:.?]){2,60}"
+_OTHER = r"(?!\W*\d)(?:(?!\sand\s)[^,;:.?]){2,60}"
+"""A thing; what is below a figure is a value."""
 _VERB = (
     r"(?:is|are|was|were|lies?|lay|stands?|stood|sits?|sat|hangs?|goes|be)"
     r"(?:\s(?:situated|located|placed|mounted|found|installed|built|set|positioned|fitted))?"
@@ -51,13 +52,14 @@ _STRAIGHT = PrefilteredPattern(rf"^(?P<one>[^;:]{{2,80}}?)\s{_VERB}{_FAR}\s{_PLA
 _FURTHER = PrefilteredPattern(rf"(?:,|\sand|,\sand)\s{_PLACE}\s(?P<two>{_OTHER})", re.IGNORECASE)
 """A second side of one thing: "north of the mill and south of the river"."""
 _INVERTED = PrefilteredPattern(
-    rf"^{_PLACE}\s(?P<two>[^,;:.]{{2,60}}?),?\s{_VERB}\s(?P<one>[^,;:.]{{2,60}})", re.IGNORECASE
+    rf"^{_PLACE}\s(?P<two>(?!\W*\d)[^,;:.]{{2,60}}?),?\s{_VERB}\s(?P<one>[^,;:.]{{2,60}})", re.IGNORECASE
 )
 _ASKED = PrefilteredPattern(
     rf"^(?:is|are|was|were|do|does|did)\s(?P<one>[^;:,]{{2,80}}?)\s(?:(?:lie|stand|sit|located|situated|placed)\s)?{_FAR.strip()}(?:\s)?{_PLACE}\s(?P<two>{_OTHER})",
     re.IGNORECASE,
 )
 _PIECE = re.compile(r"[.;]\s|,\s(?:and|but|while|whereas)\s|\s(?:while|whereas|but)\s", re.IGNORECASE)
+_CONDITION = re.compile(r"\b(?:if|until|till|when|unless|whether|where|once|while|because|who|that)\b", re.IGNORECASE)
 _REFERENT = word_set("it they this that these those he she there here which both")
 _GENERAL = content_words("situated located placed mounted found installed built positioned fitted directly little")
 
@@ -127,7 +129,7 @@ def _positions(text: str) -> tuple[_Position, ...]:
 
 def _read(piece: str) -> Iterator[_Position]:
     match = _INVERTED.match(piece) or _ASKED.match(piece) or _STRAIGHT.match(piece)
-    if match is None:
+    if match is None or _CONDITION.search(match["one"]):
         return
     one = frozenset[str]() if key_of(match["one"].strip()) in _REFERENT else content_words(match["one"])
     for each in (match, *_FURTHER.finditer(piece)):

@@ -75,6 +75,8 @@ def test_right_places_are_supported(question: str, context: str, claim: str) -> 
         ("The mill is south-east of the church.", ["The mill is south of the church."]),
         ("The mill is north of the church.", ["The church is not north of the mill."]),
         ("The mill is north of the church.", ["The church is north of the mill.", "The mill is north of the church."]),
+        ("Wait until it is below 50 °C.", ["The lid opens below 50 °C; wait until it is below 50 °C."]),
+        ("Stop if the tank is below the mark.", ["The tank is below the mark if the pump runs."]),
         ("Norway lies north of Denmark.", ["Oslo lies in the south of Norway, Skagen in the north of Denmark."]),
     ],
 )  # fmt: skip
