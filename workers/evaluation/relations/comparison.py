@@ -8,6 +8,7 @@ from workers.evaluation.relations.directions import is_direction_kept
 from workers.evaluation.relations.exclusive_traits import is_trait_right
 from workers.evaluation.relations.figures.asked_limits import is_limit_of_answer
 from workers.evaluation.relations.figures.bands import is_in_band
+from workers.evaluation.relations.figures.bases_of_figures import is_kind_right, is_result_stated
 from workers.evaluation.relations.figures.extremes_and_means import is_extreme_right
 from workers.evaluation.relations.figures.reference_units import is_reference_kept
 from workers.evaluation.relations.figures.restated_values import is_value_kept
@@ -63,6 +64,8 @@ _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_limit_of_answer, "subject"),
     (is_counted_year_right, "date"),
     (is_value_before_right, "number"),
+    (is_kind_right, "subject"),
+    (is_result_stated, "number"),
     (lambda claim, _, sentences: is_named_case_right(claim, sentences), "subject"),
     (lambda claim, _, sentences: is_extreme_right(claim, sentences), "number"),
     (is_time_of_day_right, "date"),
