@@ -26,6 +26,9 @@ from workers.evaluation.text.languages.local_forms import local_forms
         ("Unemployment was 6.4 percent in 2012. In 2013 it fell to 5.9.", "Unemployment was 6.4 percent in 2012. In 2013 it fell to 5.9 percent."),
         ("Exports were 6.8 million tonnes in 2010. In 2011 they fell to 5.5.", "Exports were 6.8 million tonnes in 2010. In 2011 they fell to 5.5 million tonnes."),
         ("In 2020 the rent was 900 euros. In 2021 it fell to 850.", "In 2020 the rent was 900 euros. In 2021 it fell to 850 euros."),
+        ("The average wait is 12 minutes, the longest one was 50 minutes.", "The average wait is 12 minutes, the longest wait was 50 minutes."),
+        ("The first train takes 40 minutes, the second takes 25 minutes.", "The first train takes 40 minutes, the second train takes 25 minutes."),
+        ("The northern pass is 1,200 m high; the southern one is at 1,450 m.", "The northern pass is 1,200 m high; the southern pass is at 1,450 m."),
         ("La primera parte dura 40 minutes, la segunda 25.", "La primera parte dura 40 minutes, la segunda parte 25 minutes."),
     ],
 )  # fmt: skip
@@ -59,6 +62,7 @@ def test_a_german_ordinal_is_no_figure() -> None:
         "The club raised $400, in 1998 more.",
         "Between 10 minutes and twenty.",
         "In 2018 revenue was 4.2 million. In 2019 they hired 51.",
+        "The nurse gave him a red pill, the only one was 3 years old and broken.",
     ],
 )
 def test_a_number_of_something_else_stays_as_it_is(text: str) -> None:

@@ -47,7 +47,7 @@ _VERB = "(?:is|was|are|were|has|had|takes?|took|costs?|lasts?|needs?|weighs?|ist
 _NOUN_LEFT_OUT = PrefilteredPattern(
     rf"(?P<before>(?:^|[.;,:]\s|\bto\s)(?:(?:an?|{_THE})\s[\w-]+|one)\s(?P<noun>[^\W\d_][\w-]+)\s(?:[^.;!?]|(?<=\d)\.(?=\d)){{0,80}}?(?:{_CUT}|\.\s)(?:an?|{_THE})\s)"
     rf"(?P<which>{_ORDINAL}(?:\sone(?!\sand\sa\shalf))?|[\w-]+\sone)"
-    rf"(?=,?\s(?:{_PREPOSITION}\s){{0,2}}{_NUMBER}(?!\w)|\s{_VERB}\s{_NUMBER}\W*$)",
+    rf"(?=,?\s(?:{_PREPOSITION}\s){{0,2}}{_NUMBER}(?!\w)|\s{_VERB}\s(?:{_PREPOSITION}\s)?{_NUMBER}(?:\s?[^\W\d_]{{1,12}}|\s?[%€])?\W*$)",
     re.IGNORECASE,
 )
 """A subject with an adjective, and one of another kind without its noun: "the red line …, the blue one every fifteen"."""
