@@ -31,7 +31,9 @@ from workers.evaluation.relations.times.ages import is_age_right
 from workers.evaluation.relations.times.changed_states import is_state_present
 from workers.evaluation.relations.times.counted_years import is_counted_year_right
 from workers.evaluation.relations.times.date_limits import is_side_kept
+from workers.evaluation.relations.times.dated_orders import is_dated_order_right
 from workers.evaluation.relations.times.ended_offers import is_offer_current
+from workers.evaluation.relations.times.event_orders import is_sequence_kept
 from workers.evaluation.relations.times.figures_of_times import is_figure_of_time
 from workers.evaluation.relations.times.next_working_days import is_working_day_right
 from workers.evaluation.relations.times.numbered_periods import is_period_right
@@ -66,6 +68,8 @@ _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_value_before_right, "number"),
     (is_kind_right, "subject"),
     (is_result_stated, "number"),
+    (is_dated_order_right, "role"),
+    (lambda claim, _, sentences: is_sequence_kept(claim, sentences), "role"),
     (lambda claim, _, sentences: is_named_case_right(claim, sentences), "subject"),
     (lambda claim, _, sentences: is_extreme_right(claim, sentences), "number"),
     (is_time_of_day_right, "date"),
