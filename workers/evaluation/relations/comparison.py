@@ -20,6 +20,7 @@ from workers.evaluation.relations.figures.wholes import is_of_whole
 from workers.evaluation.relations.named_cases import is_named_case_right
 from workers.evaluation.relations.named_options import is_option_right
 from workers.evaluation.relations.named_persons import is_person_right
+from workers.evaluation.relations.named_roles import is_holder_right
 from workers.evaluation.relations.no_effects import is_change_stated
 from workers.evaluation.relations.other_groups import is_group_right
 from workers.evaluation.relations.permissions.duties import is_duty_kept
@@ -69,6 +70,7 @@ _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_kind_right, "subject"),
     (is_result_stated, "number"),
     (is_dated_order_right, "role"),
+    (is_holder_right, "subject"),
     (lambda claim, _, sentences: is_sequence_kept(claim, sentences), "role"),
     (lambda claim, _, sentences: is_named_case_right(claim, sentences), "subject"),
     (lambda claim, _, sentences: is_extreme_right(claim, sentences), "number"),
