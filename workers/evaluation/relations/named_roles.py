@@ -32,7 +32,7 @@ _DEFINED: tuple[PrefilteredPattern, ...] = tuple(
 _CLAIMED = re.compile(rf"^\W*(?i:{_THE})\s{_ROLE}\s{_IS}\s(?P<holder>(?:the\s)?[^,;.:()]{{2,40}})\W*$")
 _ASKED = re.compile(rf"^\W*(?i:what|who|which)\s(?:is|are|was|were)\s{_THE}\s{_ROLE}\s?\?\W*$")
 _CHANGED = re.compile(
-    r"\b(?:until|since|former(?:ly)?|previous(?:ly)?|successor|succeeded|replac\w+|became|becomes?|now|today|new|old|then|once|acting|interim|next|later|first|second|another|one of|some|in\s(?:1\d|20)\d\d)\b",
+    r"\b(?:until|since|former(?:ly)?|previous(?:ly)?|successor|succeeded|replac\w+|became|becomes?|now|today|new|old|then|once|acting|interim|next|later|first|(?<!came\s)second|another|one of|some|in\s(?:1\d|20)\d\d)\b",
     re.IGNORECASE,
 )
 """Words of a role that several have had."""

@@ -76,6 +76,7 @@ def test_right_orders_of_dates_are_supported(question: str, context: str, claim:
         ("The bridge was built after the tower.", "", ["The bridge was built in 1903.", "The tower was built in March 1903."]),
         ("The mill.", "Which is older, the mill or the bridge?", BRIDGE),
         ("The bridge.", "Which came first?", [*BRIDGE, "The gate was built in 1910."]),
+        ("Bela Nim.", "Who was the first president of the club?", ["Adam Kole was born in 1900.", "Bela Nim took office in 1920."]),
         ("The bridge.", "What did Eva build after the tower?", BRIDGE),
     ],
 )  # fmt: skip

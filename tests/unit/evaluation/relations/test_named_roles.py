@@ -19,6 +19,7 @@ from workers.evaluation.relations.named_roles import is_holder_right
         ("", "The manufacturer, Helmer AG, sells the device through its dealer Ostra.", "The manufacturer is Helmer AG.", "The manufacturer is Ostra."),
         ("Who is the landlord?", "The landlord is Mr Quist. Ms Thal manages the building.", "Mr Quist.", "Ms Thal."),
         ("", "The default port is 8080. The admin console uses port 9090.", "The default port is 8080.", "The default port is 9090."),
+        ("", "The winner was Team Falk. Team Brodd came second.", "The winner was Team Falk.", "The winner was Team Brodd."),
         ("", "The main ingredient is barley; oats are added for taste.", "The main ingredient is barley.", "The main ingredient is oats."),
         ("", "The head office is in Turm. The factory is in Halle.", "The head office is in Turm.", "The head office is in Halle."),
         ("", "The editor, Ruth Adler, wrote the preface. Simon Kray took the photographs.", "The editor is Ruth Adler.", "The editor is Simon Kray."),

@@ -28,9 +28,10 @@ _ORDER = PrefilteredPattern(
     re.IGNORECASE,
 )
 _FIRST = PrefilteredPattern(
-    r"\b(?P<word>first|earlier|earliest|older|oldest|last|later|latest|newer|newest|younger|youngest|more\srecent|most\srecent)\b",
+    r"\b(?P<word>first|earlier|earliest|older|oldest|last|later|latest|newer|newest|younger|youngest|more\srecent|most\srecent)(?=\s?(?:[,;:.?]|$))",
     re.IGNORECASE,
 )
+"""An order that stands for itself: "the first woman to climb it" may be the second of two things that are dated."""
 _LATE = re.compile(r"^(?:last|later|latest|newer|newest|younger|youngest|more\srecent|most\srecent)$", re.IGNORECASE)
 _WHICH = re.compile(r"^\W*(?:which|what|who)\b", re.IGNORECASE)
 _PIECE = re.compile(r"[;.]\s|,\s|\s(?:and|but|while|whereas)\s", re.IGNORECASE)
