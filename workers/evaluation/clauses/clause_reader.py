@@ -49,7 +49,8 @@ _PLANNED = word_set(
     " intention proposal hope attempt likely possible"
 )
 _MOVED = word_set("move change postpone reschedule shift relocate transfer switch delay")
-_REFUSED = word_set("refuse decline fail forget neglect")
+_REFUSED = word_set("refuse decline fail forget neglect unable")
+_ALMOST = word_set("almost nearly narrowly")
 _PERHAPS = word_set("perhaps maybe possibly probably")
 _PERMISSIONS = _REQUIRED | _ALLOWED | _FORBIDDEN | word_set("possible required mandatory optional compulsory")
 NOW = word_set("today now currently tonight")
@@ -286,6 +287,7 @@ def _is_place(verb: "Token", token: "Token") -> bool:
 
 def _is_negated(verb: "Token") -> bool:
     turned = sum(child.dep_ == "neg" or child.lower_ == "never" or _is_no_longer(child) for child in verb.children)
+    turned += any(child.lower_ in _ALMOST and child.i < verb.i and child.dep_ == "advmod" for child in verb.children)
     if verb.dep_ == "xcomp" and verb.head.lemma_.lower() in _REFUSED:
         turned += 1
     for child in verb.children:

@@ -1,5 +1,9 @@
 """Reduce the forms of verbs to one stem and tell verbs from other words, as far as a word list carries."""
 
+import re
+from collections.abc import Sequence
+
+from workers.evaluation.budget import spend
 from workers.evaluation.text.words import stem, word_set
 
 _IRREGULAR_ROWS = """
@@ -18,12 +22,35 @@ throw throws threw thrown throwing|wear wears wore worn wearing|cut cuts cutting
 weigh weighs weighed weighing|cost costs costing|reach reaches reached reaching|need needs needed needing
 have has had having|do does did done doing
 """
+_FURTHER_ROWS = """
+fly flies flew flown flying|fight fights fought fighting
+sink sinks sank sunk sinking|swim swims swam swum swimming|steal steals stole stolen stealing
+strike strikes struck striking|hit hits hitting|shut shuts shutting|beat beats beaten beating|feel feels felt feeling
+shoot shoots shot shooting|hide hides hid hidden hiding|ride rides rode ridden riding
+freeze freezes froze frozen freezing|forget forgets forgot forgotten forgetting|hear hears heard hearing
+lend lends lent lending|feed feeds fed feeding|seek seeks sought seeking|tear tears tore torn tearing
+shake shakes shook shaken shaking|shrink shrinks shrank shrunk shrinking|split splits splitting|quit quits quitting
+withdraw withdraws withdrew withdrawn withdrawing|overtake overtakes overtook overtaken overtaking
+undergo undergoes underwent undergone undergoing|dies died dying|ties tied tying|uses used using|owes owed owing
+lowers lowered lowering|sing sings sang sung singing|sleep sleeps slept sleeping
+"""
+"""Verbs of which a form is a noun as well ("strike", "ride"), so that it does not tell a verb."""
+_PAST_FORMS = frozenset(
+    form
+    for row in (_IRREGULAR_ROWS + _FURTHER_ROWS).split("\n")
+    for _, *forms in map(str.split, filter(None, row.split("|")))
+    for form in forms
+    if not form.endswith(("s", "ing"))
+) | word_set("cut set put hit shut split quit beat cost")
+_FORMS = frozenset(_IRREGULAR_ROWS.replace("|", " ").split())
 _STEMS = {
     form: stem(forms.split()[0])
-    for row in _IRREGULAR_ROWS.strip().splitlines()
-    for forms in row.split("|")
+    for row in (_IRREGULAR_ROWS + _FURTHER_ROWS).split("\n")
+    for forms in filter(None, row.split("|"))
     for form in forms.split()
 }
+_AUXILIARIES = word_set("have do")
+_WORD = re.compile(r"[^\W\d_]+")
 _VERBS = word_set(
     """
     is are was were be been am has have had do does did will would can could may might must shall should
@@ -40,6 +67,20 @@ def verb_stem(word: str) -> str:
     return _STEMS.get(word) or stem(word)
 
 
+def has_verb_forms(text: str, others: Sequence[str]) -> bool:
+    """Return true if other texts have an irregular verb of a text in another form: "win" and "won"."""
+    irregular = {_STEMS[word] for word in _WORD.findall(text.lower()) if word in _STEMS} - _AUXILIARIES
+    if not irregular:
+        return False
+    spend(sum(map(len, others)))
+    return any(_STEMS.get(word) in irregular for other in others for word in _WORD.findall(other.lower()))
+
+
 def is_verb(word: str) -> bool:
     """Return true if a word in lower case is known as a verb."""
-    return word in _VERBS or word in _STEMS or (len(word) > 4 and word.endswith("ed"))
+    return word in _VERBS or word in _FORMS or (len(word) > 4 and word.endswith("ed"))
+
+
+def is_past_form(word: str) -> bool:
+    """Return true if a word in lower case has the form of a past tense or past participle."""
+    return word in _PAST_FORMS or (len(word) > 3 and word.endswith("ed"))

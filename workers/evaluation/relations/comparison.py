@@ -24,6 +24,7 @@ from workers.evaluation.relations.named_roles import is_holder_right
 from workers.evaluation.relations.no_effects import is_change_stated
 from workers.evaluation.relations.other_groups import is_group_right
 from workers.evaluation.relations.permissions.duties import is_duty_kept
+from workers.evaluation.relations.permissions.lifted_bans import is_ban_current
 from workers.evaluation.relations.permissions.prohibitions import is_act_permitted
 from workers.evaluation.relations.permissions.waived_conditions import is_condition_kept
 from workers.evaluation.relations.places_beside import is_side_right
@@ -36,9 +37,12 @@ from workers.evaluation.relations.times.dated_orders import is_dated_order_right
 from workers.evaluation.relations.times.ended_offers import is_offer_current
 from workers.evaluation.relations.times.event_orders import is_sequence_kept
 from workers.evaluation.relations.times.figures_of_times import is_figure_of_time
+from workers.evaluation.relations.times.former_roles import is_role_current
 from workers.evaluation.relations.times.next_working_days import is_working_day_right
 from workers.evaluation.relations.times.numbered_periods import is_period_right
 from workers.evaluation.relations.times.times_of_days import is_time_of_day_right
+from workers.evaluation.relations.unproven_statements import is_statement_proven
+from workers.evaluation.relations.unrealised_acts import is_act_done
 from workers.evaluation.relations.widened_places import is_place_kept
 from workers.evaluation.relations.with_and_without import is_case_right
 
@@ -54,6 +58,10 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_act_permitted, "negation"),
     (is_change_stated, "negation"),
     (is_rank_kept, "subject"),
+    (is_act_done, "negation"),
+    (is_statement_proven, "predicate"),
+    (is_ban_current, "negation"),
+    (is_role_current, "negation"),
     (lambda claim, _, sentences: is_offer_current(claim, sentences), "negation"),
     (is_place_kept, "quantifier"),
     (is_side_right, "role"),
@@ -130,6 +138,11 @@ def value_mismatch(claim: str, question: str, whole: Sequence[str]) -> tuple[Mis
     found = [(rule(claim, question, whole), mismatch) for rule, mismatch in _RULES_OF_OTHER_VALUES]
     wrong = next((mismatch for holds, mismatch in found if holds is False), None)
     return wrong, wrong is None and any(holds for holds, _ in found)
+
+
+def is_end_kept(claim: str, question: str, sentences: Sequence[str]) -> bool:
+    """Return true if a claim says of an act, a ban or a role no more than that it did not come about or has ended."""
+    return any(rule(claim, question, sentences) for rule in (is_act_done, is_ban_current, is_role_current))
 
 
 def keeps_maximum(claim: str, whole: Sequence[str]) -> bool:

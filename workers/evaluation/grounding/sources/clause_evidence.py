@@ -48,9 +48,11 @@ from workers.evaluation.contradictions.values.listed_values import belongs_to_ot
 from workers.evaluation.contradictions.values.qualified_values import is_of_other_case
 from workers.evaluation.contradictions.values.time_sides import says_same_side
 from workers.evaluation.facts.calculation.time_spans import YEAR
+from workers.evaluation.facts.verb_forms import has_verb_forms
 from workers.evaluation.grounding.sources.evidence import EvidenceUnit
 from workers.evaluation.relations.comparison import (
     answer_by_relation,
+    is_end_kept,
     keeps_maximum,
     relation_mismatch,
     value_mismatch,
@@ -139,7 +141,7 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         return (
             ClauseFindings(is_confirmed=True, is_whole=True) if row else ClauseFindings(("number",), is_decisive=True)
         )
-    is_near = is_covered or bool(claim.asked)
+    is_near = is_covered or bool(claim.asked) or has_verb_forms(claim.plain, texts)
     near = _chosen(claim, units, has_borders=True) if is_near else []
     if (valued := _compare_value(claim, near, units)) is not None:
         return valued
@@ -285,6 +287,8 @@ def _compare_relations(
         mismatch = "name"
     if mismatch is not None:
         return ClauseFindings((mismatch,))
+    if says is None and is_right and is_end_kept(stated, claim.asked, sentences):
+        return ClauseFindings(is_confirmed=True, is_whole=True)
     if says is None and keeps_maximum(stated, whole):
         return ClauseFindings(keeps_values=True)
     if says is not None:
