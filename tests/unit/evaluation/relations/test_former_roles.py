@@ -93,6 +93,7 @@ def test_what_stands_beside_an_ended_role_is_supported(question: str, context: s
         ("Ms Berg is the director of the zoo.", "", ["Ms Berg, the former director, spoke."], None),
         ("Ms Berg is director.", "", ["Ms Berg was director until 2019.", "Since 2023 Ms Berg is director again."], None),
         ("The shop is open.", "", ["The shop was open until 8 pm."], None),
+        ("Ann Lee is head of sales.", "", ["The former head of research and current head of sales, Ann Lee, left."], None),
     ],
 )  # fmt: skip
 def test_a_role_is_compared_with_its_own_end(

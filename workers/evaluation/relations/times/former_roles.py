@@ -50,6 +50,8 @@ _PAST_ROLE = re.compile(
     r"\b(?:former|ex-\w+|previous|formerly|previously|once|was|until|no longer|not)\b", re.IGNORECASE
 )
 """Words of a role that is no longer held."""
+_CURRENT = re.compile(r"\b(?:current|present|now|new)\b", re.IGNORECASE)
+"""Words of a role that somebody has today: "former head of sales and current head of marketing"."""
 _PIECE = re.compile(r"[.;:,]\s|\s(?:but|and|while|whereas|although|though|when|who)\s", re.IGNORECASE)
 _OF = re.compile(r"\s(?:of|at|for|in|to)\s", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:he|she|they|it)\b", re.IGNORECASE)
@@ -112,7 +114,7 @@ def _ended(sentence: str) -> Iterator[_Role]:
     for pattern in _ENDED:
         for match in pattern.finditer(sentence):
             who = content_words(match["who"]) - _TITLES
-            if who and not DENIED.search(match[0]):
+            if who and not DENIED.search(match[0]) and not _CURRENT.search(match["role"]):
                 yield _Role(who, content_words(_OF.split(match["role"])[0]) - who, content_words(match["role"]))
 
 
