@@ -11,11 +11,14 @@ from workers.inference.backends import SentenceTransformerBackend
 from workers.settings.addresses import Addresses
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def two(
     addresses: Addresses, tmp_path_factory: pytest.TempPathFactory, backend: SentenceTransformerBackend
 ) -> Iterator[TwoTenants]:
-    """Both tenants use one identifier, one user and one session; the second one comes later, knowing the first."""
+    """Both tenants use one identifier, one user and one session; the second one comes later, knowing the first.
+
+    The agents end with this folder: tests after it replace methods of classes that agents use.
+    """
     console = ConsoleThread(addresses, tmp_path_factory.mktemp("tenants"), backend)
     console.start()
     try:
