@@ -153,3 +153,51 @@ def test_the_form_of_the_list_hides_no_control_that_has_the_focus(
                 page.keyboard.press(key)
                 if page.evaluate("document.activeElement.matches('.queue a, .queue input, .queue button')"):
                     assert page.evaluate(HIDDEN) == ""
+
+
+def rejected_by_keys(page: Page) -> None:
+    """Reject all requests of the list, with the keyboard alone."""
+    page.goto("/queue")
+    tab_to(page, "#choose-all")
+    page.keyboard.press("Space")
+    page.get_by_label("With the chosen").select_option("reject")
+    tab_to(page, "#bulk button")
+    page.keyboard.press("Enter")
+    expect(page.locator("#bulk-preview")).to_be_visible()
+    tab_to(page, "#bulk-do")
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_contain_text("Rejected: 2 of 2 requests")
+
+
+def undo_by_keys(page: Page) -> None:
+    page.get_by_role("button", name="Undo: 2 of 2 requests").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_contain_text("Undone: 2 of 2 requests")
+
+
+def test_an_undo_of_several_decisions_leads_the_focus_to_the_first_request_that_is_open_again(
+    browser: Browser, console: ConsoleThread, long_undo: None
+) -> None:
+    held(console, "key-undo", 2)
+    with logged_in(browser, console, "key-undoer", viewport={"width": 1280, "height": 500}) as (page, seen):
+        rejected_by_keys(page)
+        undo_by_keys(page)
+        first = page.locator("[data-choose]").first
+        expect(first).to_be_enabled()
+        expect(first).to_be_focused()
+        expect(first).to_be_in_viewport()
+        assert page.evaluate(HIDDEN) == ""
+        assert seen.complaints == []
+
+
+def test_an_undo_on_a_page_without_these_requests_leads_the_focus_to_the_content(
+    browser: Browser, console: ConsoleThread, long_undo: None
+) -> None:
+    held(console, "key-undo-apart", 2)
+    with logged_in(browser, console, "key-undoer-apart") as (page, seen):
+        for address in ("/queue?state=decided", "/"):
+            rejected_by_keys(page)
+            page.goto(address)
+            undo_by_keys(page)
+            expect(page.locator("#main")).to_be_focused()
+        assert seen.complaints == []

@@ -66,6 +66,7 @@ def test_a_long_turn_ends_with_a_word() -> None:
     assert cut_at_word("one two three", 9) == "one two …"
     assert cut_at_word("one two three", 7) == "one two …"
     assert cut_at_word("one", 2) == "on …"
+    assert cut_at_word("面会 時間は平日の午後2時から午後6時までです。", 10) == "面会 時間は平日の午 …"
 
 
 @needs_browser

@@ -95,7 +95,7 @@ def test_long_texts_are_cut_between_characters_of_any_script(console: ConsoleThr
         .json()["items"]
     )
     assert {item["answer_id"]: item["query"] for item in listed} == {
-        name: text[:MAX_QUESTION] for name, text in long.items()
+        name: f"{text[:MAX_QUESTION]} …" for name, text in long.items()
     }
 
 

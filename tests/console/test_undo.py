@@ -269,8 +269,10 @@ def test_an_undo_of_several_decisions_says_how_many_were_undone(browser: Browser
         # Undone for itself in another window meanwhile.
         console.client("partial-undoer").post(f"/api/reviews/{reviews[1]}/undo").raise_for_status()
         page.get_by_role("button", name="Undo: 3 of 3 requests").click()
-        expect(page.locator("#status")).to_contain_text("2 of 3 undone. there is nothing to undo for")
+        expect(page.locator("#status")).to_contain_text("2 of 3 undone; there is nothing to undo for")
         expect(page.locator("#status")).to_have_class("error")
+        expect(page.locator("[data-choose]:enabled")).to_have_count(3)
+        expect(page.locator("[data-choose]").first).to_be_focused()
         assert len(seen.complaints) <= 1, "the refusal alone"
     assert console.client("partial-undoer").get("/api/reviews/stats").json()["backlog"] == 3
 

@@ -60,6 +60,7 @@ ONE_TENANT = {
     "second-thinker": "second-thoughts", "phone-thinker": "phone-thoughts", "key-editor": "key-edits", "timed": "timed", "bulk-doubter": "bulk-doubts", "just-decided": "just-decided", "list-undoer": "list-undo", "zoomed": "zoomed", "head-reader": "heads", "head-counter": "head-counts", "repeater": "same-questions",
     "thumb-measurer": "thumb-sizes", "screen-typist": "screen-keyboard", "word-reader": "word-pieces", "head-of-phone": "phone-heads",
     "ring-seeker": "focus-rings", "double-undoer": "undo-twice", "gap-seeker": "undo-gaps", "filter-typist": "key-filters", "list-walker": "list-focus", "passage-finder": "passages-found",
+    "key-undoer": "key-undo", "key-undoer-apart": "key-undo-apart", "question-opener": "long-questions", "cut-reader": "cut-questions", "cut-undoer": "cut-undo", "slow-decider": "slow-lines", "evidence-seeker": "near-evidence", "blank-reader": "blank-answers",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
 

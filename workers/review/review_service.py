@@ -6,7 +6,6 @@ Every write is an event on a topic. Redis keeps locks and recent decisions, and 
 import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from textwrap import shorten
 
 from schemas.identifiers import fact_id, person_digest
 from schemas.review import ReviewDecision, ReviewRequest
@@ -40,6 +39,7 @@ from workers.review.review_steps import RESUMED, ReviewSteps, decided_by, locked
 from workers.settings import Settings
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.clickhouse.rows.review_rows import decision_row
+from workers.stores.queries.answer_queries import cut_at_word
 from workers.stores.queries.reviews.review_queries import ReviewStore
 from workers.stores.tables.review_tables import QueueRow
 
@@ -243,7 +243,7 @@ class ReviewService(ReviewSteps):
             await self._left.forget(review_id, who.name)
             return
         by, at = await self._known_decision(place, who)
-        question = f"“{shorten(place.title, QUESTION_LENGTH, placeholder='…') or place.answer_id}”"
+        question = f"“{cut_at_word(' '.join(place.title.split()), QUESTION_LENGTH) or place.answer_id}”"
         if marks or by == who.name:
             action = shown_action(place) if by else next(mark.action for mark in marks.values())
             raise TooLate(

@@ -107,7 +107,7 @@ async def search(
     except ValueError:
         return page("search.html", request, principal, 422, given=given, found=None)
     words = words_of_search(wanted.q) if wanted.q else []
-    shown = MAX_SEARCHED if words else MAX_TEXT
+    shown = MAX_SEARCHED if words else MAX_TEXT + 1  # one more: what is left out has an ellipsis
     found = await found_answers(
         resources, principal, wanted, cursor or None, before or None, PAGE_SIZE, count=True, shown=shown
     )

@@ -432,9 +432,12 @@ def place_values(place: Place) -> dict[str, Any]:
 
 
 def cut_at_word(text: str, length: int) -> str:
-    """Return the beginning of a text that is longer than ``length`` code points, up to a word's end, with an ellipsis."""
+    """Return the beginning of a text that is longer than ``length`` code points, up to a word's end, with an ellipsis.
+
+    A text without a word's end in the second half of its beginning, such as one in a script without blanks, is cut anywhere.
+    """
     if len(text) <= length:
         return text
     beginning = text[: length + 1]
     words = beginning.rstrip() if beginning[-1].isspace() else beginning.rpartition(" ")[0].rstrip()
-    return f"{words or text[:length]} …"
+    return f"{words if len(words) > length // 2 else text[:length]} …"

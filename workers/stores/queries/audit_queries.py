@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from schemas.identifiers import review_ids
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
-from workers.stores.queries.answer_queries import Period, Place, place_values, times_of
+from workers.stores.queries.answer_queries import Period, Place, cut_at_word, place_values, times_of
 from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
 from workers.stores.queries.reviews.corrected_texts import corrected_answers
 from workers.stores.queries.searched_texts import holds_words, words_of_search
@@ -234,7 +234,7 @@ class AuditStore(Reading):
         return await self.rows(LISTED[log], limit=limit, **chosen.values, **place_values(after))
 
     async def answers(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-        """Return the beginning of the question, the pipeline's state with its time, whether the model gave no text, scores and minima, and the numbers of
+        """Return the question, of a long one its beginning with an ellipsis, the pipeline's state with its time, whether the model gave no text, scores and minima, and the numbers of
         claims by verdict, by tenant and answer.
 
         Unknown answers are left out.
@@ -246,8 +246,11 @@ class AuditStore(Reading):
         wanted = list(dict.fromkeys(answers))
         for part in in_parameters(wanted, lambda answer: answer):
             tenants, answer_ids = (sorted(set(names)) for names in zip(*part, strict=True))
-            rows = await self.rows(ANSWERS, tenants=tenants, answer_ids=answer_ids, shown=MAX_QUESTION)
-            found |= {(row["tenant"], row["answer_id"]): row for row in rows}
+            rows = await self.rows(ANSWERS, tenants=tenants, answer_ids=answer_ids, shown=MAX_QUESTION + 1)
+            found |= {
+                (row["tenant"], row["answer_id"]): row | {"question": cut_at_word(row["question"], MAX_QUESTION)}
+                for row in rows
+            }
         return found
 
     async def contradicted(self, answers: Mapping[tuple[str, str], Row]) -> dict[tuple[str, str], frozenset[str]]:

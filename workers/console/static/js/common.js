@@ -37,6 +37,9 @@ function countDown(button, until) {
   tick();
 }
 
+/** A text; of a long one its beginning with an ellipsis. */
+export const beginningOf = (text, length) => (text.length > length ? `${text.slice(0, length).trimEnd()}…` : text);
+
 /** A message as a sentence; the name of a person at its beginning stays as it is. */
 const sentence = (text, name) => (name && text.startsWith(name) ? text : text.charAt(0).toUpperCase() + text.slice(1));
 
@@ -52,7 +55,7 @@ function show(text, actions, isError) {
 /** Report what went well; an action is offered for the time that it is possible, and its button counts down. */
 export function say(text, action) {
   show(sentence(text), action ? [{ ...action, until: action.forMs && Date.now() + action.forMs }] : [], false);
-  hiding = setTimeout(() => status.replaceChildren(), action?.forMs ?? SHOWN_MS);
+  hiding = setTimeout(() => status.replaceChildren(...status.querySelectorAll(".waiting")), action?.forMs ?? SHOWN_MS);
 }
 
 /** Report an error, with the way to log in again if the session has ended. */
@@ -64,22 +67,33 @@ export function complain(error) {
   else show(error.status ? sentence(error.message, error.problem?.who) : "The console does not answer. Try again in a moment.", [close], true);
 }
 
-/** Send JSON and read the whole answer; a refusal is thrown as an error with its problem document. */
-export async function send(path, body, options = {}) {
-  let told = false;
+/** Wait for something that somebody waits for; after a while the page says so, below what it says and offers already. */
+export async function waitedFor(promise) {
+  const words = document.createElement("span");
+  words.className = "waiting";
+  words.textContent = WAITING;
   const slow = setTimeout(() => {
-    told = true;
-    show(WAITING, [], false); // until the answer comes
+    if (!status.hasChildNodes()) status.classList.remove("error");
+    status.append(words);
   }, SLOW_MS);
-  const response = await fetch(path, {
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(slow);
+    words.remove();
+  }
+}
+
+/** Send JSON and read the whole answer; a refusal is thrown as an error with its problem document. What is sent in the background says
+ *  nothing while it takes its time. */
+export async function send(path, body, options = {}) {
+  const request = fetch(path, {
     method: options.method ?? "POST",
     headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf },
     body: body === undefined ? undefined : JSON.stringify(body),
     keepalive: options.keepalive ?? false,
-  }).finally(() => {
-    clearTimeout(slow);
-    if (told) status.replaceChildren();
   });
+  const response = await (options.background ? request : waitedFor(request));
   const text = await response.text();
   if (!response.ok) {
     const problem = problemOf(text);

@@ -1,7 +1,9 @@
 // The queue as a list: choose requests, preview an action on them, and take it.
 
-import { complain, reasonOf, say, send } from "./common.js";
+import { beginningOf, complain, reasonOf, say, send } from "./common.js";
 import { offerUndo } from "./undo.js";
+
+const LONGEST_TITLE = 80;
 
 const bulk = document.getElementById("bulk");
 const dialog = document.getElementById("bulk-preview");
@@ -27,7 +29,7 @@ function body(preview) {
 
 const VERBS = { assign: "Assign", approve: "Approve", reject: "Reject", escalate: "Escalate" };
 const rowOf = (id) => document.querySelector(`[data-row="${CSS.escape(id)}"]`);
-const titleOf = (id) => rowOf(id)?.querySelector("th").textContent.trim().slice(0, 80) ?? id;
+const titleOf = (id) => beginningOf(rowOf(id)?.querySelector("th").textContent.trim() ?? id, LONGEST_TITLE);
 
 /** One line a request: its question, and what the list says about it, such as risk, score, escalation and a waiting reader. */
 function taken({ review_id: id, shown, contradicted }) {

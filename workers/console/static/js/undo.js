@@ -1,13 +1,13 @@
 // The last step of a reviewer that can be undone: on which request, and for how long.
 
-import { complain, say, send, small } from "./common.js";
+import { beginningOf, complain, say, send, small } from "./common.js";
 
 const MARGIN_MS = 1_500; // the clock of the response has whole seconds, and the request takes its time
 const LONGEST_QUESTION = 60;
 
 // Steps outlive the page that they were made on, for as long as they can be undone.
 const STORE = "undoable-steps";
-const UNDONE = "undone-step"; // what the next page says
+const UNDONE = "undone-step"; // what the next page says, and the requests that it concerns
 const steps = JSON.parse(sessionStorage.getItem(STORE) ?? "[]").filter((each) => Date.parse(each.until) > Date.now());
 const reopening = new Map();
 let voted = false;
@@ -19,7 +19,7 @@ function keep() {
 /** The question of a request, short enough for a message. */
 export function questionOf(article) {
   const question = article.querySelector("h2").textContent.trim();
-  return `“${question.length > LONGEST_QUESTION ? `${question.slice(0, LONGEST_QUESTION).trimEnd()}…` : question}”`;
+  return `“${beginningOf(question, LONGEST_QUESTION)}”`;
 }
 
 /** How long a step can be undone, in ms, by the settings. */
@@ -43,12 +43,32 @@ export function offerUndo({ reviews, question, words, until, at, run }) {
 
 /** Say what was undone before this page was loaded, and offer to undo the last step that was made on a page before. */
 export function offerLeft() {
-  const undone = sessionStorage.getItem(UNDONE);
+  const undone = JSON.parse(sessionStorage.getItem(UNDONE) ?? "null");
   sessionStorage.removeItem(UNDONE);
+  if (undone) leadFocus(undone.reviews);
+  if (undone?.error) {
+    complain(undone.error);
+    return;
+  }
   const step = steps.at(-1);
   const forMs = step ? Date.parse(step.until) - Date.now() - MARGIN_MS : 0;
-  const words = [undone, forMs > 0 ? `${step.words}: ${step.question}` : ""].filter(Boolean).join(". ");
+  const words = [undone?.done, forMs > 0 ? `${step.words}: ${step.question}` : ""].filter(Boolean).join(". ");
   if (words) say(words, forMs > 0 ? { name: "Undo", about: step.question, run: undo, forMs } : undefined);
+}
+
+/** Lead the focus, which went with the page before, to the first of these requests in the list; to the content where none is listed. */
+function leadFocus(reviews) {
+  if (document.activeElement !== document.body) return; // the page has a place of its own
+  const listed = [...document.querySelectorAll("[data-choose]:enabled")].find((box) => reviews.includes(box.dataset.choose));
+  (listed ?? document.getElementById("main")).focus();
+}
+
+/** Load a page that shows requests as they are now, and says what was undone: several in the list, a single one on its page. */
+async function leaveFor(undone, single) {
+  sessionStorage.setItem(UNDONE, JSON.stringify(undone));
+  if (single) location.assign(`/review/${undone.reviews[0]}`);
+  else location.reload();
+  await new Promise(() => {}); // the page is left: what is undone next is seen on the next one
 }
 
 /** Remember that the last key was a vote, which stays: the next undo must not surprise with an older step. */
@@ -77,7 +97,8 @@ async function undoLast() {
     say(`A vote cannot be undone. Undo again to undo this instead: ${words}: ${question}`);
     return;
   }
-  const first = reviews[0];
+  const asked = [...reviews];
+  const [first] = asked;
   const refusals = [];
   step.of ??= reviews.length;
   step.undone ??= 0;
@@ -99,8 +120,10 @@ async function undoLast() {
   }
   keep();
   if (refusals.length) {
-    const [error] = refusals;
-    if (step.of > 1 && step.undone) error.message = `${step.undone} of ${step.of} undone. ${error.message}`;
+    const [{ status, message, problem }] = refusals;
+    const isPart = step.of > 1 && step.undone;
+    const error = { status, problem, message: isPart ? `${step.undone} of ${step.of} undone; ${message}` : message };
+    if (isPart && !reviews.length) await leaveFor({ error, reviews: asked }, false);
     complain(error);
     return;
   }
@@ -110,9 +133,5 @@ async function undoLast() {
     say(done);
     return;
   }
-  // The list shows several requests as they are now; a single one is shown on its page.
-  sessionStorage.setItem(UNDONE, done);
-  if (step.of > 1) location.reload();
-  else location.assign(`/review/${first}`);
-  await new Promise(() => {}); // the page is left: what is undone next is seen on the next one
+  await leaveFor({ done, reviews: asked }, step.of === 1);
 }
