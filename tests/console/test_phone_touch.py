@@ -3,13 +3,14 @@
 from datetime import UTC, datetime
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from schemas.answers import ContextChunk, GeneratedAnswer
+from schemas.identifiers import fact_id
 from tests.console.test_review_page import long_answer
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
-from tests.harness.held_answers import held
+from tests.harness.held_answers import held, risky
 
 pytestmark = needs_browser
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
@@ -128,3 +129,133 @@ def test_a_request_begins_in_the_upper_part_of_a_phone(browser: Browser, console
         assert box is not None
         assert box["y"] <= 844 / 2  # a menu of five links has two lines
         assert serious_violations(page) == []
+
+
+LONG_QUESTION = (
+    "How do I size the ingester, and what else do I have to know about zones, rings and operators before I begin? " * 4
+)
+CUT = "each => each.scrollHeight - each.clientHeight > 4"
+
+
+@pytest.mark.parametrize("viewport", [{"width": 390, "height": 844}, {"width": 844, "height": 390}])
+def test_a_long_question_says_on_a_phone_that_there_is_more_and_opens_as_a_whole(
+    browser: Browser, console: ConsoleThread, viewport: dict[str, int]
+) -> None:
+    answers = {
+        f"{viewport['width']}-{name}": query for name, query in (("long", LONG_QUESTION), ("short", "How long?"))
+    }
+    console.store(
+        wide("long-questions").model_copy(update={"answer_id": name, "query": query}) for name, query in answers.items()
+    )
+    long, short = (f"/review/{fact_id('long-questions', name, 'review')}" for name in answers)
+    with logged_in(browser, console, "question-opener", **(PHONE | {"viewport": viewport})) as (page, seen):
+        page.goto(long)
+        question = page.locator("#question")
+        expect(question).to_be_visible()
+        assert question.evaluate(CUT)
+        assert page.evaluate("getComputedStyle(document.getElementById('question')).webkitLineClamp") != "none", (
+            "an ellipsis"
+        )
+        more = page.get_by_role("button", name="More of the question")
+        expect(more).to_be_in_viewport(ratio=1)
+        more.tap()
+        assert not question.evaluate(CUT)
+        less = page.get_by_role("button", name="Less of the question")
+        expect(less).to_have_attribute("aria-expanded", "true")
+        assert page.evaluate(SMALL, THUMB) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+        assert serious_violations(page) == []
+        less.tap()
+        assert question.evaluate(CUT)
+        page.goto(short)
+        expect(page.locator("#question")).to_have_text("How long?")
+        expect(more).to_be_hidden()
+        assert seen.complaints == []
+
+
+IN_BUTTON = """each => { const text = new Range(); text.selectNodeContents(each);
+return text.getBoundingClientRect().right <= each.getBoundingClientRect().right && each.getBoundingClientRect().right <= innerWidth; }"""
+
+
+def reject_by_touch(page: Page) -> None:
+    page.locator('.decide [data-action="reject"]').tap()
+    page.locator("#why-go").tap()
+
+
+@pytest.mark.usefixtures("long_undo")
+def test_a_slow_line_leaves_the_way_to_undo_on_a_phone(browser: Browser, console: ConsoleThread) -> None:
+    held(console, "slow-lines", 3)
+    waiting = "still waiting"
+    held_back: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if (route.request.post_data_json or {}).get("ahead"):
+            held_back.append(route)
+        else:
+            route.continue_()
+
+    with logged_in(browser, console, "slow-decider", **PHONE) as (page, seen):
+        with page.expect_response(lambda each: (each.request.post_data_json or {}).get("ahead") is True):
+            page.goto("/review")
+        questions = [page.locator("#question").inner_text()]
+        page.route("**/review/next", hold)
+        reject_by_touch(page)
+        expect(page.locator("#question")).not_to_have_text(questions[0])
+        questions.append(page.locator("#question").inner_text())
+        undo = page.locator("#status button")
+        expect(undo).to_contain_text("Undo")
+        assert undo.evaluate(IN_BUTTON), "the seconds stand in the button"
+        page.wait_for_timeout(4_000)
+        # What is loaded ahead keeps nobody waiting, and takes nothing away.
+        expect(page.locator("#status")).not_to_contain_text(waiting)
+        expect(undo).to_contain_text("Undo")
+        reject_by_touch(page)
+        expect(page.locator("#status")).to_contain_text(waiting)
+        expect(page.locator("#status")).to_contain_text(f"Rejected: “{questions[0]}”")
+        expect(undo).to_be_in_viewport(ratio=1)
+        held_back[0].continue_()
+        expect(page.locator("#status")).to_contain_text(f"Rejected: “{questions[1]}”")
+        expect(page.locator("#status")).not_to_contain_text(waiting)
+        undo.tap()
+        expect(page.locator("#question")).to_have_text(questions[1])
+        assert seen.complaints == []
+
+
+def test_the_evidence_follows_the_answer_on_a_phone_and_stands_beside_it_on_a_wide_page(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    held(console, "near-evidence", 2)
+    with logged_in(browser, console, "evidence-seeker", **PHONE) as (page, seen):
+        open_review(page)
+        answer, claims, outcomes = (
+            page.locator(each).bounding_box() for each in ("#answer-view", "#item-claims", "#outcomes")
+        )
+        assert answer is not None
+        assert claims is not None
+        assert outcomes is not None
+        assert claims["y"] - answer["y"] - answer["height"] < 80
+        assert outcomes["y"] > claims["y"]
+        assert serious_violations(page) == []
+        page.set_viewport_size({"width": 1280, "height": 844})
+        answer, outcomes = (page.locator(each).bounding_box() for each in ("#answer-view", "#outcomes"))
+        assert answer is not None
+        assert outcomes is not None
+        assert outcomes["x"] == answer["x"]
+        assert outcomes["y"] - answer["y"] - answer["height"] < 80
+        assert seen.complaints == []
+
+
+def test_an_answer_without_claims_is_in_sight_on_a_phone(browser: Browser, console: ConsoleThread) -> None:
+    console.store([risky(0, "blank-answers").model_copy(update={"answer": ""})])
+    with logged_in(browser, console, "blank-reader", **PHONE) as (page, seen):
+        open_review(page)
+        expect(page.locator("#question")).to_be_focused()
+        words = page.get_by_text("The model gave an empty answer.")
+        expect(words).to_be_in_viewport(ratio=1)
+        bar, question = page.locator(".decide").bounding_box(), page.locator("#question").bounding_box()
+        box = words.bounding_box()
+        assert box is not None
+        assert bar is not None
+        assert question is not None
+        assert question["y"] + question["height"] < box["y"] < bar["y"] - 24
+        assert seen.complaints == []

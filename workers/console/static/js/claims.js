@@ -107,9 +107,10 @@ export function toggleRaw() {
   if (holder.dataset.selected) select(holder.dataset.selected);
 }
 
-/** Select the claim that is most in doubt, else the first one. */
+/** Select the claim that is most in doubt, else the first one; an answer without claims is brought in sight on a phone. */
 export function selectFirst() {
   const claims = claimsOf();
   const first = worstOf(claims) ?? claims[0];
   if (first) select(first.dataset.claimRow);
+  else if (small.matches) document.getElementById("item-answer").scrollIntoView();
 }

@@ -2,7 +2,7 @@
 
 import { active } from "./active_time.js";
 import { claimWords, foundContradicted, judge, ownVerdicts, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw, unjudged } from "./claims.js";
-import { complain, parsed, reasonOf, say, send } from "./common.js";
+import { complain, parsed, reasonOf, say, send, waitedFor } from "./common.js";
 import { closeCorrection, correctionOpen, discardCorrection, isBlank, isEdited, openCorrection, showDiffSoon } from "./correction.js";
 import { ask, askUnsent } from "./dialogs.js";
 import { draftOf, keepDraft, writeDraft } from "./drafts.js";
@@ -10,7 +10,7 @@ import { beginOutcomes, nextOutcome, showGivenChanges } from "./outcomes.js";
 import { notePaint, wasPainted } from "./painted.js";
 import { showAddress, reviewOfAddress } from "./review_address.js";
 import { buttonOf, holder, isOpen, item, keep } from "./review_item.js";
-import { beginLayout, low, startOfQuestion, toggleGuidelines } from "./review_layout.js";
+import { beginLayout, low, startOfQuestion, toggleGuidelines, toggleQuestion } from "./review_layout.js";
 import { addressOf } from "./saved_filters.js";
 import { noteVote, offerUndo, questionOf, undo } from "./undo.js";
 
@@ -43,7 +43,7 @@ const wanted = () => ({ ...chosenFilters(), without: [...taken, ...done].slice(-
 
 /** The next request as nodes, or null where there is none. */
 async function fetchNext(isAhead = false) {
-  const response = await send("/review/next", { ...wanted(), ahead: isAhead });
+  const response = await send("/review/next", { ...wanted(), ahead: isAhead }, { background: isAhead });
   if (response.status === 204) return null;
   const nodes = [...parsed(response.text)];
   const article = nodes.find((node) => node.dataset?.review);
@@ -61,7 +61,7 @@ async function nextRequest() {
   const loaded = ahead;
   ahead = null;
   try {
-    const nodes = await loaded;
+    const nodes = await waitedFor(loaded);
     if (nodes && (await opensHere(nodes))) return nodes;
     // What was loaded ahead may have found nothing when there was nothing yet.
     return await fetchNext();
@@ -194,7 +194,7 @@ function begin(focus = true) {
 // ---------------------------------------------------------------- locks
 
 async function renew(review) {
-  await send(`/api/reviews/${review}/lock`);
+  await send(`/api/reviews/${review}/lock`, undefined, { background: true });
   renewed = performance.now();
 }
 
@@ -410,6 +410,7 @@ const ACTIONS = {
   upvote: () => vote("upvote"),
   downvote: () => vote("downvote"),
   raw: toggleRaw,
+  question: toggleQuestion,
   close: closeCorrection,
   discard: discardCorrection,
   next: showNext,
@@ -533,7 +534,7 @@ keysOn.addEventListener("change", () => localStorage.setItem("review-keys", keys
 
 /** Give back what nobody looks at any more, also when the page is left. */
 function giveBack(reviews) {
-  return Promise.allSettled(reviews.map((review) => send(`/api/reviews/${review}/unlock`, undefined, { keepalive: true })));
+  return Promise.allSettled(reviews.map((review) => send(`/api/reviews/${review}/unlock`, undefined, { keepalive: true, background: true })));
 }
 
 filters.addEventListener("submit", async (event) => {

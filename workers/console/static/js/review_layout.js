@@ -30,13 +30,25 @@ function foldMore() {
   if (more) more.open = !small.matches || [...more.querySelectorAll("input")].some((field) => field.value !== "");
 }
 
+/** Put what readers get below the answer; on a phone below the evidence, which is next to the answer then. */
+function placeOutcomes() {
+  const outcomes = document.getElementById("outcomes");
+  const [answer, evidence] = holder.querySelectorAll(".side-by-side > section");
+  if (!outcomes) return;
+  if (small.matches) evidence.after(outcomes);
+  else answer.append(outcomes);
+}
+
 small.addEventListener("change", foldMore);
+small.addEventListener("change", placeOutcomes);
 
 /** A narrow low window, such as a magnified one: an open request begins at its question, which stays there on one line. */
 export const low = matchMedia("(max-width: 56rem) and (max-height: 43.74rem)");
 
 /** The question with what readers see. */
 const head = () => holder.querySelector(".request-head");
+
+const ROUNDING_PX = 2;
 
 /** Tell the page how high the question and the bar of the decision are, so that nothing is scrolled behind them. */
 function fitBar() {
@@ -45,12 +57,28 @@ function fitBar() {
   if (!question) return; // the queue is empty
   document.documentElement.style.setProperty("--bar", `${bar ? bar.offsetHeight : 0}px`);
   document.documentElement.style.setProperty("--question", `${head().offsetHeight}px`);
-  question.tabIndex = question.scrollHeight > question.clientHeight ? 0 : -1; // a long one is scrolled by keys
+  const [more, isWhole] = [document.getElementById("question-more"), isWholeQuestion()];
+  const isCut = question.scrollHeight - question.clientHeight > ROUNDING_PX;
+  more.hidden = !isCut && !isWhole;
+  question.tabIndex = isCut && isWhole ? 0 : -1; // one that is longer than its place is scrolled by keys
+}
+
+const questionLine = () => holder.querySelector(".question-line");
+
+const isWholeQuestion = () => questionLine().classList.contains("whole");
+
+/** Show a long question as a whole, or its beginning again. */
+export function toggleQuestion() {
+  const isWhole = questionLine().classList.toggle("whole");
+  const more = document.getElementById("question-more");
+  more.setAttribute("aria-expanded", String(isWhole));
+  more.firstElementChild.textContent = isWhole ? "Less" : "More";
+  fitBar();
 }
 
 /** Return how far the page is scrolled, in px, when the question reaches the place where it stays; 0 where it stays nowhere. */
 export function startOfQuestion() {
-  const { position, insetBlockStart } = getComputedStyle(low.matches ? document.getElementById("question") : head());
+  const { position, insetBlockStart } = getComputedStyle(low.matches ? questionLine() : head());
   if (position !== "sticky") return 0;
   return holder.querySelector(".review-item").getBoundingClientRect().top + scrollY - parseFloat(insetBlockStart);
 }
@@ -76,9 +104,10 @@ new IntersectionObserver(([entry]) => {
 /** Prepare the layout of the request that is shown. */
 export function beginLayout() {
   foldMore();
+  placeOutcomes();
   beginGuidelines();
   barSize.disconnect();
   const bar = holder.querySelector(".decide");
-  for (const part of [bar, head()]) if (part) barSize.observe(part);
+  for (const part of [bar, head(), questionLine()]) if (part) barSize.observe(part);
   fitBar();
 }
