@@ -47,6 +47,7 @@ attach | detach
 upload | download
 encrypt | decrypt
 survive | die died perish
+injured wounded | unharmed unhurt uninjured unscathed
 confirm | deny denied
 remember | forget forgot forgotten
 build built construct erect | demolish destroy

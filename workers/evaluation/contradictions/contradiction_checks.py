@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from schemas.grounding import Mismatch
 from workers.evaluation.contradictions.antonyms import POLES, SHARES, without_privative
+from workers.evaluation.contradictions.cases import is_same_case
 from workers.evaluation.contradictions.converses import is_other_side
 from workers.evaluation.contradictions.denials import (
     adds_condition,
@@ -28,6 +29,7 @@ from workers.evaluation.contradictions.denials import (
 from workers.evaluation.contradictions.lexical_contradictions import denies_share, opposites, same_matter
 from workers.evaluation.contradictions.needless import are_both_needless
 from workers.evaluation.contradictions.roles import reordered, swapped
+from workers.evaluation.contradictions.universals import says_same_of_all
 from workers.evaluation.contradictions.values.claimed_limits import denies_other_figure
 from workers.evaluation.contradictions.values.comparisons import (
     is_end_taken_for_change,
@@ -117,7 +119,8 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     denies = negation_mismatch(own, theirs) and not (
         is_of_other
         or any(
-            same(claim, evidence) for same in (is_exception_of, is_due, denies_share, are_both_needless, says_same_side)
+            same(claim, evidence)
+            for same in (is_exception_of, is_due, denies_share, are_both_needless, says_same_side, is_same_case)
         )
     )
     denials = (crosses_contrast, affirms_denied, drops_condition, adds_condition, has_ended)
@@ -135,6 +138,8 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     turned = swapped(claim, evidence) or reordered(claim, evidence)
     if turned and not any(_same_words(claim, text) for text in other_evidence):
         found.append("role")
+    if says_same_of_all(claim, evidence):
+        found = [kind for kind in found if kind not in ("negation", "antonym", "quantifier")]
     return tuple(dict.fromkeys(found))
 
 

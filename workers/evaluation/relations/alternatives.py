@@ -15,7 +15,9 @@ MAX_TEXT = 300
 MAX_MEMBER = 6
 """Most words of an excluded thing."""
 SHARED = 0.6
-"""Share of the claim's other words that the evidence has."""
+"""Share of the claim's other words that the evidence has beside an addition."""
+SHARED_WITH_KEPT = 0.5
+"""The same beside an alternative: "is built of wood" over "steel instead of wood was used"."""
 
 _INSTEAD = (
     r"rather\sthan|instead\sof|as\sopposed\sto|in\splace\sof|(?:an)?statt|anstelle\s(?:von|der|des)|au\slieu\s(?:de\s|d['’])|plutôt\s(?:que\s|qu['’])"
@@ -29,6 +31,11 @@ _FURTHER = re.compile(
 )
 """Words behind "not" that exclude nothing: "and not only the roof"."""
 _END = re.compile(r"[,;:.()–—]|\s(?:if|when|because|since|unless|until|who|which|that|wenn|weil|falls|si|parce|cuando|porque|quando|perché)\s", re.IGNORECASE)  # fmt: skip
+_MEMBER_END = re.compile(
+    r"\s(?:was|were|is|are|has|have|had|will|can|may|must|for|in|on|at|to|from|with|by|during|für|mit|wird|wurde|ist|pour|dans|para|con|per)\s",
+    re.IGNORECASE,
+)
+"""Words behind an excluded thing that belong to the whole sentence: "steel instead of wood for the bridge"."""
 _WITHOUT = re.compile(
     r"\b(?:without|excluding|not\sincluding|exclusive\sof|leaving\sout|ohne|exklusive|sans|hors|sin|excluyendo|senza|escluso|sem|zonder)\s(?:(?:the|any|a|an|its|der|die|das|den|dem|le|la|les|l['’]|los|las|il|lo|i|gli|o|os|as|de|het)\s?\b)?",
     re.IGNORECASE,
@@ -84,7 +91,7 @@ def is_alternative_kept(claim: str, sentences: Sequence[str], language: str) -> 
                 and excluded.out <= own
                 and excluded.kept
                 and not excluded.kept & own
-                and len(own & excluded.rest - excluded.out) >= SHARED * len(own - excluded.out)
+                and len(own & excluded.rest - excluded.out) >= SHARED_WITH_KEPT * len(own - excluded.out)
                 and own & excluded.rest - excluded.out
                 and _is_denying(claim, language) == _is_denying(_affirmed(sentence), language)
                 and not _is_said_elsewhere(own, place, sentences, language)
@@ -136,7 +143,7 @@ def _exclusions(sentence: str, language: str) -> Iterator[_Exclusion]:
         before, after = sentence[: match.start()], sentence[match.end() :]
         if match["denied"] and _FURTHER.match(after):
             continue
-        member = _member(after)
+        member = _MEMBER_END.split(_member(after))[0]
         out = content_words(member, language)
         if before.strip(" ,("):
             kept = _last_word(before, out, language)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from schemas.grounding import Mismatch
+from workers.evaluation.relations.conditions import is_case_kept
 from workers.evaluation.relations.directions import is_direction_kept
 from workers.evaluation.relations.exclusive_traits import is_trait_right
 from workers.evaluation.relations.figures.asked_limits import is_limit_of_answer
@@ -23,6 +24,7 @@ from workers.evaluation.relations.named_persons import is_person_right
 from workers.evaluation.relations.named_roles import is_holder_right
 from workers.evaluation.relations.no_effects import is_change_stated
 from workers.evaluation.relations.other_groups import is_group_right
+from workers.evaluation.relations.pairs import is_pair_kept
 from workers.evaluation.relations.permissions.duties import is_duty_kept
 from workers.evaluation.relations.permissions.lifted_bans import is_ban_current
 from workers.evaluation.relations.permissions.prohibitions import is_act_permitted
@@ -62,6 +64,7 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_statement_proven, "predicate"),
     (is_ban_current, "negation"),
     (is_role_current, "negation"),
+    (lambda claim, _, sentences: is_pair_kept(claim, sentences), "negation"),
     (lambda claim, _, sentences: is_offer_current(claim, sentences), "negation"),
     (is_place_kept, "quantifier"),
     (is_side_right, "role"),
@@ -90,6 +93,7 @@ _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
     (lambda claim, _, sentences: is_person_right(claim, sentences), "subject"),
     (lambda claim, _, sentences: is_condition_kept(claim, sentences), "negation"),
     (lambda claim, _, sentences: is_period_right(claim, sentences), "number"),
+    (lambda claim, _, sentences: is_case_kept(claim, sentences), "negation"),
 )
 """The same for rules whose deciding sentence may share no word with the claim."""
 _RULES_OF_OTHER_VALUES: tuple[tuple[_Rule, Mismatch], ...] = (
