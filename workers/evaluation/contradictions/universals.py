@@ -42,15 +42,25 @@ class _Share:
 
 def says_same_of_all(claim: str, evidence: str) -> bool:
     """Return true if a claim says of all, of none or not of all what the evidence says so, or by the opposite word."""
+    return any(_comparisons(claim, evidence)) or is_said_by_opposite(claim, evidence)
+
+
+def is_said_by_opposite(claim: str, evidence: str) -> bool:
+    """Return true for "none died" over "all survived", and for "two are closed" over "all but two are open"."""
     claim = _OPENING.sub("", claim, count=1)
-    if _is_remainder(claim, evidence):
-        return True
-    own = _read(claim)
+    return _is_remainder(claim, evidence) or any(is_same for is_same in _comparisons(claim, evidence, of_kinds=True))
+
+
+def _comparisons(claim: str, evidence: str, *, of_kinds: bool = False) -> Iterator[bool]:
+    """Yield whether each part of the evidence says the same; with ``of_kinds`` only parts of the other kind."""
+    own = _read(_OPENING.sub("", claim, count=1))
     if own is None:
-        return False
+        return
     # Of "three were injured and nobody died" only the second part is said of all.
     pieces = [evidence] if _OF_TWO.search(evidence) else _PIECE.split(evidence)
-    return any(_is_same(own, share) for piece in pieces if (share := _read(piece)))
+    for share in filter(None, map(_read, pieces)):
+        if not of_kinds or share.kind != own.kind:
+            yield _is_same(own, share)
 
 
 def _is_same(own: _Share, other: _Share) -> bool:

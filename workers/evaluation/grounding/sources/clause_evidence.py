@@ -37,7 +37,7 @@ from workers.evaluation.contradictions.languages.opposite_words import denial_pa
 from workers.evaluation.contradictions.languages.polarity import is_contrary
 from workers.evaluation.contradictions.needless import are_both_needless
 from workers.evaluation.contradictions.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
-from workers.evaluation.contradictions.universals import says_same_of_all
+from workers.evaluation.contradictions.universals import is_said_by_opposite, says_same_of_all
 from workers.evaluation.contradictions.values.claimed_limits import (
     denies_other_figure,
     is_limited,
@@ -138,7 +138,7 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         return ClauseFindings(("subject",))
     if _is_refused(claim, units):
         return ClauseFindings(("negation",))
-    if claim.language == "en" and any(says_same_of_all(claim.plain, text) for text in texts):
+    if claim.language == "en" and any(is_said_by_opposite(claim.plain, text) for text in texts):
         return ClauseFindings(is_confirmed=True, is_whole=True)
     row = is_row_right(claim.reply or claim.plain, texts)
     if row is not None:
@@ -234,7 +234,7 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         denies_other_figure(claim.plain, sentences)
         or any(
             same(claim.plain, sentence)
-            for same in (is_exception_of, is_due, are_both_needless, says_same_side, is_same_case)
+            for same in (is_exception_of, is_due, are_both_needless, says_same_side, is_same_case, says_same_of_all)
             for sentence in sentences
         )
     ):
