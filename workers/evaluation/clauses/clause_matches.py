@@ -1,7 +1,7 @@
 """Match the parts of a claim's clause with those of clauses of the evidence."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workers.evaluation.clauses.clause_reader import Clause, Phrase
@@ -236,16 +236,24 @@ def denies(own: Clause, match: Match) -> bool:
     told = [phrase for phrase in denied.phrases if not phrase.is_pronoun]
     return (
         all(
-            phrase.head in known
-            or any(
-                relation(phrase, each) >= Relation.POSSIBLE or are_opposite(phrase.head, each.head)
-                for each in other.phrases
+            _has_part(phrase, other, known)
+            # "Gift cards and downloads cannot be refunded" denies it of each.
+            or (
+                denied is match.clause
+                and any(_has_part(each, other, known) for each in told if each.role == phrase.role)
             )
             for phrase in told
             if phrase.role in ("subject", "object", "attribute")
         )
         and (not own.is_negated or not _has_more(own, match))
         and (denied.predicate != "be" or all(phrase.words <= known for phrase in told if phrase.role == "attribute"))
+    )
+
+
+def _has_part(phrase: Phrase, other: Clause, known: Collection[str]) -> bool:
+    """Return true if a clause with these words has what may be a phrase, or its opposite."""
+    return phrase.head in known or any(
+        relation(phrase, each) >= Relation.POSSIBLE or are_opposite(phrase.head, each.head) for each in other.phrases
     )
 
 

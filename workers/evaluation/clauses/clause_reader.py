@@ -51,6 +51,8 @@ _PLANNED = word_set(
 _MOVED = word_set("move change postpone reschedule shift relocate transfer switch delay")
 _REFUSED = word_set("refuse decline fail forget neglect unable")
 _ALMOST = word_set("almost nearly narrowly")
+_LIGHT = word_set("take get give go come make")
+"""Verbs that say little without their particle."""
 _PERHAPS = word_set("perhaps maybe possibly probably")
 _PERMISSIONS = _REQUIRED | _ALLOWED | _FORBIDDEN | word_set("possible required mandatory optional compulsory")
 NOW = word_set("today now currently tonight")
@@ -135,6 +137,8 @@ _KEPT: Final[dict[str, tuple[Clause, ...]]] = {}
 _LOCK: Final = Lock()
 _DENIED_BY_PREFIX: Final = re.compile(r"(?:(?<=\bis)|(?<=\bare)|(?<=\bwas)|(?<=\bwere))\snon-(?=[a-z]{4})")
 """The prefix of "tickets are non-refundable", which the parser takes for a word."""
+_OUTSIDERS: Final = re.compile(r"\b([Nn])on-(?=[A-Za-z])")
+"""The prefix of "non-members", who are others than members."""
 
 
 def read_clauses(text: str) -> tuple[Clause, ...]:
@@ -157,7 +161,7 @@ def read_together(texts: Iterable[str]) -> dict[str, tuple[Clause, ...]]:
         text: tuple(clauses_of(doc))
         for text, doc in zip(
             readable,
-            parse_together([_DENIED_BY_PREFIX.sub(" not ", spoken_ranges(plain_powers(each))) for each in readable]),
+            parse_together([_written_for_parser(each) for each in readable]),
             strict=True,
         )
     }
@@ -166,6 +170,10 @@ def read_together(texts: Iterable[str]) -> dict[str, tuple[Clause, ...]]:
         for text in list(islice(_KEPT, max(0, len(_KEPT) - KEPT_TEXTS))):
             del _KEPT[text]
     return found | read
+
+
+def _written_for_parser(text: str) -> str:
+    return _OUTSIDERS.sub(r"\1on", _DENIED_BY_PREFIX.sub(" not ", spoken_ranges(plain_powers(text))))
 
 
 def clauses_of(doc: "Doc") -> Iterator[Clause]:
@@ -277,7 +285,12 @@ def _appositions(verb: "Token", subject: "Token") -> Iterator[Phrase]:
 
 
 def _lemma(token: "Token") -> str:
-    return "occur" if any(_is_place(token, child) for child in token.children) else token.lemma_.lower()
+    if any(_is_place(token, child) for child in token.children):
+        return "occur"
+    lemma = token.lemma_.lower()
+    # "Take over", "give up" and "get in" are acts of their own.
+    particle = next((child.lower_ for child in token.children if child.dep_ == "prt"), "")
+    return f"{lemma} {particle}" if particle and lemma in _LIGHT else lemma
 
 
 def _is_place(verb: "Token", token: "Token") -> bool:
@@ -477,7 +490,7 @@ def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
         _undotted(own.lower_)
         for own in proper
         if own.pos_ == "PROPN" and own.lower_ not in _TITLES and own.lower_ not in _CALENDAR
-    )
+    ) or _label(token)
     words = frozenset(
         _undotted(own.lemma_.lower()) if own.pos_ == "PROPN" else own.lemma_.lower()
         for own in members
@@ -505,6 +518,12 @@ def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
         ),
         bound=_bound(members) if numbers else 0,
     )
+
+
+def _label(token: "Token") -> frozenset[str]:
+    """Return the letter of "vitamin D" and "platform A" as a name; the parser takes some of them for nouns."""
+    is_label = len(token.text) == 1 and token.text.isupper() and any(own.dep_ == "compound" for own in token.lefts)
+    return frozenset({token.lower_}) if is_label else frozenset()
 
 
 def _beside(token: "Token", members: "list[Token]") -> "Iterator[Token]":

@@ -65,6 +65,9 @@ def _is_said_of_another(own: Clause, subject: Phrase, matches: Sequence[Match]) 
 def _speaks_of(own: Clause, subject: Phrase, rest: Sequence[int], match: Match) -> bool:
     """Return true if a clause has the claim's subject and what it says of it."""
     phrases = match.clause.phrases
+    dated = [index for index in rest if own.phrases[index].numbers]
+    if dated and not match.same_predicate and not any(match.relations[index] is Relation.SAME for index in dated):
+        return False  # She founded the bakery in 1982; who sold it in 2019 is another matter.
     named = [phrase for phrase in phrases if relation(subject, phrase) is Relation.SAME]
     if match.same_predicate:
         named = [phrase for phrase in named if fits(own, subject, match.clause, phrase)]
@@ -86,7 +89,8 @@ def _is_of_another(
     roles = {phrase.role for phrase in match.clause.phrases}
     for index in rest:
         role, how = own.phrases[index].role, match.relations[index]
-        if how is not Relation.SAME and (role in ("object", "attribute", "any") or role in roles):
+        stands_for = role == "object" and any(each.role == role and each.is_pronoun for each in match.clause.phrases)
+        if how is not Relation.SAME and not stands_for and (role in ("object", "attribute", "any") or role in roles):
             return False
     if not any(
         match.relations[index] is Relation.SAME and relation(own.phrases[index], each) is Relation.SAME
@@ -223,8 +227,9 @@ def is_of_other_act(own: Clause, matches: Sequence[Match]) -> bool:
         if not told or any(each.same_predicate or each.clause.predicate in _UNTOLD for each in told):
             continue
         rest = [other for other in range(len(own.phrases)) if other != place and not own.phrases[other].is_pronoun]
+        topic = "object" if own.subject is None else "subject"  # "The hall was renovated" has its hall as an object.
         if any(
-            own.phrases[other].role != "subject" and each.relations[other] is Relation.SAME
+            own.phrases[other].role != topic and each.relations[other] is Relation.SAME
             for each in holders
             for other in rest
         ):

@@ -17,9 +17,11 @@ from workers.evaluation.contradictions.cases import is_same_case
 from workers.evaluation.contradictions.converses import is_other_side
 from workers.evaluation.contradictions.denials import (
     adds_condition,
+    admits_outsiders,
     affirms_denied,
     crosses_contrast,
     crosses_non,
+    denies_outsiders,
     drops_condition,
     has_ended,
     is_due,
@@ -120,16 +122,26 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         is_of_other
         or any(
             same(claim, evidence)
-            for same in (is_exception_of, is_due, denies_share, are_both_needless, says_same_side, is_same_case)
+            for same in (
+                is_exception_of,
+                is_due,
+                denies_share,
+                are_both_needless,
+                says_same_side,
+                is_same_case,
+                denies_outsiders,
+            )
         )
     )
-    denials = (crosses_contrast, affirms_denied, drops_condition, adds_condition, has_ended)
+    denials = (crosses_contrast, affirms_denied, drops_condition, adds_condition, has_ended, admits_outsiders)
     if denies or any(denial(claim, evidence) for denial in denials) or crosses_non(claim, evidence, other_evidence):
         found.append("negation")
     calculated = own.dates and all(date in theirs.implied_dates for date in own.dates)
     if not _other_subject(own, theirs) and not calculated:
         excused = {
-            "antonym": is_other_side(claim, evidence) or is_refused_unless(claim, evidence),
+            "antonym": is_other_side(claim, evidence)
+            or is_refused_unless(claim, evidence)
+            or are_both_needless(claim, evidence),
             "negation": is_of_other,
         }
         found += [kind for kind in opposites(claim, evidence, other_evidence) if not excused.get(kind)]

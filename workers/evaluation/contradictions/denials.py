@@ -66,6 +66,8 @@ _ALSO_WITHOUT = re.compile(
 _IF_NOT = re.compile(r"\b(?:if|when)\b[^,.;]{0,60}?(?:\bnot\b|n['’]t\b|\bnever\b)", re.IGNORECASE)
 _EITHER_WAY = re.compile(r"\b(?:with (?:and|or) without|without (?:and|or) with|(?:even|also) with)\b", re.IGNORECASE)
 _NON = re.compile(r"\bnon[-\s]?(?P<root>[a-z]{3,}?(?:iv|abl|ibl))[a-z]*", re.IGNORECASE)
+_OUTSIDERS = re.compile(r"\bnon-(?P<who>[a-z]{2,})", re.IGNORECASE)
+_FOR_MEMBERS = r"\b(?:only|(?:reserved|open) (?:only )?(?:for|to)|(?:restricted|limited) to)\b[^.;]{{0,20}}?\b{who}"
 _EXCLUSION = PrefilteredPattern(
     r",?\s(?:except(?: for)?|excluding|apart from|with the exception of)\s(?!when|if|where|that|on|in)", re.IGNORECASE
 )
@@ -216,6 +218,23 @@ def crosses_non(claim: str, evidence: str, others: Sequence[str] = ()) -> bool:
         ):
             return True
     return False
+
+
+def denies_outsiders(claim: str, evidence: str) -> bool:
+    """Return true for "non-members may not borrow tools" over "only members may borrow tools"."""
+    return bool(DENIED.search(claim)) and _outsiders_shut_out(claim, evidence)
+
+
+def admits_outsiders(claim: str, evidence: str) -> bool:
+    """Return true for "non-members may borrow tools" over "only members may borrow tools"."""
+    return not DENIED.search(claim) and _outsiders_shut_out(claim, evidence)
+
+
+def _outsiders_shut_out(claim: str, evidence: str) -> bool:
+    return any(
+        re.search(_FOR_MEMBERS.format(who=re.escape(match["who"])), evidence, re.IGNORECASE)
+        for match in _OUTSIDERS.finditer(claim)
+    ) and not DENIED.search(evidence)
 
 
 def _forms(root: str, text: str) -> frozenset[bool]:

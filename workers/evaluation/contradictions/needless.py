@@ -5,7 +5,7 @@ import re
 NEEDLESS = re.compile(
     r"\b(?:need not|needn['’]t|(?:do|does|did|will)(?: not|n['’]t) (?:have|need) to|(?:is|are|was|were)(?: not|n['’]t) (?:\w+ )?(?:required|obliged|necessary|needed|mandatory|compulsory|obligatory)"
     r"|(?:not|never) (?:required|necessary|needed|mandatory|obliged|compulsory|obligatory)|no need|no obligation|(?:do|does)(?: not|n['’]t) (?:need|require)"
-    r"|optional|voluntary|unnecessary|(?:needs?|requires?) no)\b"
+    r"|optional|voluntary|unnecessary|(?:is|are|was|were) exempt(?:ed)? from|(?:needs?|requires?) no)\b"
     r"|\bno (?:[\w-]+ ){1,3}?(?:is|are|was|were) (?:required|needed|necessary)\b|\bnothing (?:is|needs to be) (?:required|needed|\w+ed)\b",
     re.IGNORECASE,
 )

@@ -8,7 +8,9 @@ from workers.evaluation.text.words import STOP_WORDS, word_set
 Code = tuple[str, str]
 """Series and number or letter, lower case."""
 
-_CODE = re.compile(r"(?<![\w-])([^\W\d_]{1,20})[-_ #]{0,2}(\d{1,12})(?!\w|[.,:∶]\d|\s?[%€$£])", re.IGNORECASE)
+_CODE = re.compile(
+    r"(?<![\w-])((?:[A-Z][^\W\d_]{0,9}-(?=[A-Z]))?[^\W\d_]{1,20})[-_ #]{0,2}(\d{1,12})(?!\w|[.,:∶]\d|\s?[%€$£])"
+)
 _VERSION = re.compile(
     r"(?:(?:バージョン|版本|버전)\s?|(?<![\w-])(?:(?:v|version|versi[oó]n|versão|versie|versione|wersj[aięą]|верси[яиюей]{1,2}|release|Python|Java|Node(?:\.js)?|PHP|Ruby|Go|Rust|Perl|Swift|Kotlin|TypeScript|iOS|iPadOS|Android|macOS|Windows|Ubuntu|Debian|Kernel|Linux"
     r"|Kubernetes|Docker|Helm|Kafka|Redis|Postgres(?:QL)?|MySQL|MariaDB|MongoDB|Django|Rails|Spring|Angular|React|Vue|TLS|USB|HTTP|Bluetooth|CUDA|GCC|Chrome|Firefox"
@@ -50,7 +52,8 @@ def find_codes(text: str) -> list[tuple[Code, int, int]]:
     matches = [
         match
         for match in _CODE.finditer(text)
-        if match[1].lower() not in NOT_SERIES and (_is_written_as_one(match) or _stands_alone(match, text))
+        if match[1].lower().rpartition("-")[2] not in NOT_SERIES
+        and (_is_written_as_one(match) or _stands_alone(match, text))
     ]
     strict = {match[1].lower() for match in matches if _is_strict(match)}
     found = [
@@ -77,7 +80,8 @@ def _is_strict(match: re.Match[str]) -> bool:
 
 
 def _is_written_as_one(match: re.Match[str]) -> bool:
-    return "-" in match[0] or "_" in match[0] or match[1] + match[2] == match[0]
+    between = match[0][len(match[1]) : -len(match[2])]  # the hyphen of "Wi-Fi 6" belongs to its name
+    return "-" in between or "_" in between or not between
 
 
 def _stands_alone(match: re.Match[str], text: str) -> bool:

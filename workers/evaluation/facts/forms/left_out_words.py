@@ -6,6 +6,7 @@ subject and value. Claims and evidence are written alike and then compared; the 
 """
 
 import re
+from decimal import Decimal
 
 from workers.evaluation.facts.calculation.time_spans import YEAR
 from workers.evaluation.facts.numbers.number_words import NUMBER_NAME
@@ -71,6 +72,16 @@ _GOES_ON = re.compile(
 )
 """Words after which a number is a later value of what was measured before: "In 2019 it rose to 5.1"."""
 
+_AMOUNT = r"(?P<symbol>[$€£])?(?P<amount>\d{1,6}(?:\.\d{1,2})?)(?P<unit>\s?(?:euros?|dollars?|pounds?|francs?|cents?|yen|[€$£]|EUR|USD|GBP|CHF)(?!\w))?"
+_SHARE_OF_PRICE = PrefilteredPattern(
+    rf"(?<![\w.,]){_AMOUNT}(?P<per>\s(?:a|an|per)\s[^\W\d_]+)?(?P<between>[^!?\d]{{1,80}}?)"
+    r"(?P<share>\b(?:pays?|costs?|is|are|at|for)\s(?:only\s|just\s)?(?P<factor>half|double|twice)(?:\s(?:price|that|it|as much|(?:of )?that (?:amount|price)|the (?:price|fee|fare|amount|rate)))?)"
+    r"(?=\s*(?:[.;,!]|$)|\s(?:and|but|while)\s)",
+    re.IGNORECASE,
+)
+"""A price, and who pays half or double of it."""
+_FACTORS = {"half": Decimal("0.5"), "double": Decimal(2), "twice": Decimal(2)}
+
 _FIRST_WORD = re.compile(r"\s[^\W\d_]+")
 _ASKED_UNIT = PrefilteredPattern(
     r"\b(?:how many|wie viele?|combien d[e'’]|cuánt[oa]s|quant[eio]s?|hoeveel|ile)\s?(?P<unit>[^\W\d_]{3,})",
@@ -98,6 +109,8 @@ def restore_left_out(text: str, before: str = "") -> str:
         whole = restore_left_out(f"{before} {text}")
         if whole.startswith(f"{before} "):
             return whole.removeprefix(f"{before} ")
+    whole = _SHARE_OF_PRICE.sub(_with_amount, f"{before} {text}" if before else text)
+    text = whole.removeprefix(f"{before} ") if whole.startswith(before) else text
     for _ in range(MAX_CLAUSES):
         restored = _UNIT_OF_SECOND.sub(_measured, _UNIT_LEFT_OUT.sub(_with_unit, _NOUN_LEFT_OUT.sub(_with_noun, text)))
         if restored == text:
@@ -134,6 +147,15 @@ def _measured(match: re.Match[str]) -> str:
     if symbol:
         return f"{match[0].removesuffix(number)}{symbol}{number}"
     return f"{match[0]}{unit}" if key_of(unit.strip()) in UNITS else match[0]
+
+
+def _with_amount(match: re.Match[str]) -> str:
+    """Return who pays half a price together with the amount: "students pay half (15 euros a year)"."""
+    symbol, unit = match["symbol"] or "", match["unit"] or ""
+    if not (symbol or unit):
+        return match[0]
+    amount = Decimal(match["amount"]) * _FACTORS[match["factor"].lower()]
+    return f"{match[0]} ({symbol}{amount.normalize():f}{unit}{match['per'] or ''})"
 
 
 def _with_noun(match: re.Match[str]) -> str:

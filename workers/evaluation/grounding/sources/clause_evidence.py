@@ -60,6 +60,7 @@ from workers.evaluation.relations.comparison import (
     value_mismatch,
 )
 from workers.evaluation.relations.contraries import contrary_mismatch
+from workers.evaluation.relations.figures.case_figures import is_case_figure_right
 from workers.evaluation.relations.figures.parties import is_party_right
 from workers.evaluation.relations.figures.table_cells import is_row_right
 from workers.evaluation.relations.permissions.exclusive_acts import is_act_of_others
@@ -280,8 +281,11 @@ def _compare_relations(
     """Compare orders, changes, references, exceptions, days and lists; ``None`` if they decide nothing."""
     reply = claim.reply or claim.plain
     whole = _whole(sentences, units)
+    is_of_case = is_case_figure_right(reply, whole)
+    if is_of_case is False:
+        return ClauseFindings(("number",))
     if not whole or not is_english(" ".join((claim.asked, reply, *(sentences or whole)))):
-        return None
+        return ClauseFindings(keeps_values=True) if is_of_case else None
     says = consents(claim.asked, reply) if claim.asked else None
     stated = reply if says is None else without_opening(reply)
     mismatch, is_right = relation_mismatch(stated, claim.asked, sentences, whole)
@@ -293,7 +297,7 @@ def _compare_relations(
         return ClauseFindings((mismatch,))
     if says is None and is_right and is_end_kept(stated, claim.asked, sentences):
         return ClauseFindings(is_confirmed=True, is_whole=True)
-    if says is None and keeps_maximum(stated, whole):
+    if says is None and (is_of_case or keeps_maximum(stated, whole)):
         return ClauseFindings(keeps_values=True)
     if says is not None:
         answer = answer_by_relation(claim.asked, sentences)

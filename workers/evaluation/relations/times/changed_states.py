@@ -24,6 +24,8 @@ _CHANGES: tuple[PrefilteredPattern, ...] = tuple(
     for pattern in (
         rf"{_THING} {_AUX}(?:moved?|relocated?|shifted|transferred|switched|changed|migrated|rescheduled|postponed|converted|brought forward)"
         rf"(?P<more> [^,;.]{{0,40}}?)? from (?P<old>[^,;.]{{2,60}}?) (?:in)?to (?P<new>[^,;.]{{2,60}}?){_WHEN}",
+        rf"{_THING},? (?:(?:originally|initially|first) )?(?:scheduled|planned|booked|set|arranged|due) (?:for|on|at) (?P<old>[^,;.]{{2,40}}?),? {_AUX}"
+        rf"(?:moved|shifted|changed|rescheduled|postponed|brought forward|put off)(?P<more>) (?:to|until|till) (?P<new>[^,;.]{{2,60}}?){_WHEN}",
         rf"{_THING} {_AUX}(?:renamed|rebranded|re-named)(?P<more>) (?:as |to |into )?(?P<new>[^,;.]{{2,60}}?){_WHEN}",
         rf"{_THING} {_AUX}changed its name (?:from [^,;.]+? )?to(?P<more>) (?P<new>[^,;.]{{2,60}}?){_WHEN}",
         rf"^(?:.{{0,60}}?,\s)?(?P<old>[^,;]{{2,60}}?) (?:was|were|has been|have been) (?:\w+ly )?(?:replaced|superseded|succeeded)(?P<thing>) (?:by|with) (?P<new>[^,;.]{{2,60}}?){_WHEN}(?P<more>[^,;.]{{0,60}})",
