@@ -497,10 +497,13 @@ def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
         if own.pos_ in ("NOUN", "PROPN", "ADJ", "VERB", "ADV", "NUM", "X") and (not own.is_stop or own.lower_ in _TOLD)
     )
     near = {own.lower_ for own in token.children if own.dep_ == "det"}
+    head = _noun_of_one(token)
+    if head != token.lemma_.lower():
+        words |= {head}
     return Phrase(
         role=role,
-        head=token.lemma_.lower(),
-        words=words or frozenset({token.lemma_.lower()}),
+        head=head,
+        words=words or frozenset({head}),
         modifiers=frozenset(
             own.lemma_.lower()
             for own in (*_beside(token, members), *_further_objects(members))
@@ -518,6 +521,15 @@ def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
         ),
         bound=_bound(members) if numbers else 0,
     )
+
+
+def _noun_of_one(token: "Token") -> str:
+    """Return the lemma of a noun, for "one" that of the noun before that has an adjective too: "the yellow one"."""
+    if token.lower_ in ("one", "ones") and any(child.dep_ == "amod" for child in token.children):
+        for own in reversed(token.doc[: token.i]):
+            if own.pos_ == "NOUN" and any(child.dep_ == "amod" for child in own.children):
+                return own.lemma_.lower()
+    return token.lemma_.lower()
 
 
 def _label(token: "Token") -> frozenset[str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from workers.evaluation.clauses.clause_matches import LINKING, Match, all_words, fits
 from workers.evaluation.clauses.clause_reader import Clause, Phrase
-from workers.evaluation.clauses.phrase_relations import Relation, relation
+from workers.evaluation.clauses.phrase_relations import Relation, have_other_traits, relation
 from workers.evaluation.clauses.predicates import predicate_stem
 from workers.evaluation.text.words import word_set
 
@@ -121,9 +121,9 @@ def _is_of_another(
 
 
 def _are_told_apart(one: Phrase, two: Phrase) -> bool:
-    """Return true for two names or two figures; "a connection with soldiers" and "with men" may be one."""
+    """Return true for two names, figures or colours; "a connection with soldiers" and "with men" may be one."""
     values = (one.names and two.names) or (one.numbers and two.numbers)
-    return bool(values) and relation(one, two) is Relation.DIFFERENT
+    return (bool(values) and relation(one, two) is Relation.DIFFERENT) or have_other_traits(one, two)
 
 
 def _owners(clause: Clause, own: Clause, place: int, rest: Sequence[int]) -> list[Phrase]:
@@ -224,7 +224,7 @@ def is_of_other_act(own: Clause, matches: Sequence[Match]) -> bool:
         # "Twelve weeks' notice is required" says nothing of another act.
         # "Moved to Bergen" is read as "is in Bergen", too.
         told = [each for each in holders if each.clause.predicate != "be"] or holders
-        if not told or any(each.same_predicate or each.clause.predicate in _UNTOLD for each in told):
+        if not told or any(each.same_predicate or _says_little(each.clause) for each in told):
             continue
         rest = [other for other in range(len(own.phrases)) if other != place and not own.phrases[other].is_pronoun]
         topic = "object" if own.subject is None else "subject"  # "The hall was renovated" has its hall as an object.
@@ -239,13 +239,25 @@ def is_of_other_act(own: Clause, matches: Sequence[Match]) -> bool:
     return False
 
 
+def _says_little(clause: Clause) -> bool:
+    """Return true for verbs that say little; what somebody becomes is an act of its own."""
+    becomes = clause.predicate == "become" and any(phrase.role == "attribute" for phrase in clause.phrases)
+    return clause.predicate in _UNTOLD and not becomes
+
+
 def _has_own(own: Clause, place: int, rest: Sequence[int], match: Match) -> bool:
     """Return true if a clause with the claim's act and its other parts has another value of the same kind."""
     value = own.phrases[place]
     return (
         match.same_predicate
         and match.is_negated == own.is_negated
-        and all(match.relations[other] >= Relation.POSSIBLE for other in rest)
+        and all(
+            match.relations[other] >= Relation.POSSIBLE
+            # "She left the clinic" over "she left for Lagos"
+            or (own.phrases[other].role == "object" and not any(each.role == "object" for each in match.clause.phrases))
+            for other in rest
+        )
+        and any(match.relations[other] >= Relation.POSSIBLE for other in rest)
         and any(
             bool(value.numbers) == bool(phrase.numbers)
             and bool(value.names) == bool(phrase.names)

@@ -3,6 +3,8 @@
 from enum import IntEnum
 
 from workers.evaluation.clauses.clause_reader import Phrase
+from workers.evaluation.contradictions.antonyms import are_sides
+from workers.evaluation.contradictions.traits import exclude
 from workers.evaluation.facts.units import NUMBER_WORDS, UNITS
 
 SHORTEST_ABBREVIATION = 3
@@ -75,6 +77,8 @@ def _of_nouns(one: Phrase, two: Phrase) -> Relation:
     if one.words <= two.words or two.words <= one.words:
         return Relation.SAME
     if one.head == two.head:
+        if have_other_traits(one, two):
+            return Relation.DIFFERENT
         mine, theirs = one.modifiers, two.modifiers
         if not mine or not theirs or mine & theirs:
             return Relation.SAME
@@ -85,6 +89,15 @@ def _of_nouns(one: Phrase, two: Phrase) -> Relation:
     if _is_abbreviated(one, two) or _is_abbreviated(two, one):
         return Relation.POSSIBLE
     return Relation.UNRELATED
+
+
+def have_other_traits(one: Phrase, two: Phrase) -> bool:
+    """Return true for "the red button" and "the green button", "the old pump" and "the new pump"."""
+    return one.head == two.head and any(
+        exclude(mine, theirs) or are_sides(mine, theirs)
+        for mine in one.words - two.words
+        for theirs in two.words - one.words
+    )
 
 
 def _is_abbreviated(one: Phrase, two: Phrase) -> bool:

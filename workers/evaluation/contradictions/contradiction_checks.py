@@ -326,11 +326,15 @@ def _denies(denying: Details, affirming: Details) -> bool:
         return False
     # Ignore clauses that deny something else or deny weakly ("few").
     affirmed = [words for words, denied in affirming.clauses if not denied and not words & _SOFT_NEGATIONS]
+    affirmed_too = [words for words, denied in denying.clauses if not denied]
     for words, governed in denying.clauses:
         for others in affirmed if governed else ():
             if CONDITION in others and CONDITION not in words:
                 continue  # "if you pull it" does not say that one pulls it
             if not governed & others or _has_privative(others, words | affirming.words):
+                continue
+            # "The old pump does not need oil, the new pump needs oil" affirms it of the new one.
+            if any(own and own <= also and governed & also for also in affirmed_too if (own := others - words)):
                 continue
             common = len(words & others)
             shorter, longer = sorted((len(words), len(others)))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from workers.evaluation.contradictions.traits import TRAITS, Trait
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import content_words, kept_for_sentences, stem, word_set
 
@@ -11,21 +12,8 @@ MAX_TEXT = 300
 NEAR = 4
 """Number of words on each side of a trait among which its thing stands."""
 
-_ROWS = (
-    "red | green | blue | yellow | orange | purple violet | pink | brown | black | white | grey gray",
-    "concrete | earthen earth-filled | brick bricks | granite | marble | slate | sandstone | limestone | wood wooden timber"
-    " | steel | aluminium aluminum | copper | bronze | brass | plastic | leather | cotton | wool woollen woolen | silk | linen"
-    " | polyester | cardboard | clay | thatch thatched",
-)
-_TRAITS: dict[str, tuple[int, int]] = {
-    word: (row, side)
-    for row, text in enumerate(_ROWS)
-    for side, words in enumerate(text.split("|"))
-    for word in words.split()
-}
-"""By word its class and its side there; two sides of a class exclude each other for one thing."""
-_STEMS = frozenset(map(stem, (part for word in _TRAITS for part in word.split("-")))) | {"fill"}
-_KNOWN = PrefilteredPattern(rf"\b(?:{'|'.join(sorted(_TRAITS, key=len, reverse=True))})\b")
+_STEMS = frozenset(map(stem, (part for word in TRAITS for part in word.split("-")))) | {"fill"}
+_KNOWN = PrefilteredPattern(rf"\b(?:{'|'.join(sorted(TRAITS, key=len, reverse=True))})\b")
 """Words for traits in lower case: "the White House" is a name."""
 _PIECE = re.compile(r"[,;:.]\s|\s(?:and|but|while|whereas|or|until)\s", re.IGNORECASE)
 _WEAK = frozenset(
@@ -35,8 +23,7 @@ _WEAK = frozenset(
 _PAST = re.compile(r"\b(?:was|were|had|formerly|originally|until|used to|painted)\b", re.IGNORECASE)
 _PRESENT = re.compile(r"\b(?:is|are|has been|have been|since|now|today|currently)\b", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:it|they)\s(?:is|are|was|were|has|have|had|turn\w*|bec[ao]me\w*)\b", re.IGNORECASE)
-_Trait = tuple[int, int]
-_Placed = tuple[_Trait, frozenset[str], bool]
+_Placed = tuple[Trait, frozenset[str], bool]
 """A trait, the content words near it, and whether the sentence tells of the past."""
 
 
@@ -80,6 +67,6 @@ def _read(text: str) -> Iterator[_Placed]:
     is_past = bool(_PAST.search(text)) and not _PRESENT.search(text)
     for piece in _PIECE.split(text) if _KNOWN.search(text) else ():
         found = list(_KNOWN.finditer(piece))
-        if len({_TRAITS[match[0]] for match in found}) == 1:
+        if len({TRAITS[match[0]] for match in found}) == 1:
             before, after = piece[: found[0].start()].split(), piece[found[0].end() :].split()
-            yield _TRAITS[found[0][0]], content_words(" ".join((*before[-NEAR:], *after[:NEAR]))) - _STEMS, is_past
+            yield TRAITS[found[0][0]], content_words(" ".join((*before[-NEAR:], *after[:NEAR]))) - _STEMS, is_past

@@ -11,6 +11,12 @@ VITAMINS = "Vitamin C is found in citrus fruits and peppers. Vitamin D is produc
 MEETING = "The meeting scheduled for Tuesday at 10:00 has been moved to Thursday at 14:30."
 REFUNDS = "Gift cards and downloads are excluded from refunds."
 MEMBERS = "Only members may borrow tools."
+PHONES = "Unlike the X200, the X300 has no headphone jack."
+CABLES = "The red cable carries power, the blue one carries data."
+WIRES = "Cut the white wire first. Never cut the black wire."
+VALVES = "Open the upper valve and close the lower valve."
+BRIDGES = "The old bridge was closed; the new one opened in May."
+JUDGE = "Ruiz studied in Lima, became a judge in 1998 and retired in 2015."
 WAITS = "The average wait is 12 minutes, the longest one was 50 minutes."
 
 
@@ -35,6 +41,13 @@ WAITS = "The average wait is 12 minutes, the longest one was 50 minutes."
         ("Membership costs 30 euros a year; students pay half.", "Students pay 15 euros a year."),
         ("Entry costs $12. Children pay half price.", "Children pay $6."),
         (WAITS, "The longest wait was 50 minutes."),
+        (PHONES, "The X200 has a headphone jack."),
+        (PHONES, "The X300 has no headphone jack."),
+        (CABLES, "The blue cable carries data."),
+        (WIRES, "Never cut the black wire."),
+        (VALVES, "Close the lower valve."),
+        (BRIDGES, "The new bridge opened in May."),
+        (JUDGE, "Ruiz became a judge in 1998."),
     ],
 )
 def test_statements_that_the_evidence_bears_out_are_supported(context: str, claim: str) -> None:
@@ -59,6 +72,16 @@ def test_statements_that_the_evidence_bears_out_are_supported(context: str, clai
         ("Membership costs 30 euros a year; students pay half.", "Students pay 20 euros a year."),
         ("Entry costs $12. Children pay half price.", "Children pay $12."),
         (WAITS, "The average wait is 50 minutes."),
+        (PHONES, "The X200 has no headphone jack."),
+        ("Unlike Ana, Ben has a licence.", "Ana has a licence."),
+        (CABLES, "The blue cable carries power."),
+        (CABLES, "The red cable carries data."),
+        (WIRES, "Cut the black wire first."),
+        (VALVES, "Open the lower valve."),
+        (BRIDGES, "The new bridge was closed."),
+        (BRIDGES, "The old bridge opened in May."),
+        (JUDGE, "Ruiz retired in 1998."),
+        (JUDGE, "Ruiz became a judge in 2015."),
     ],
 )
 def test_values_and_acts_of_others_are_not_supported(context: str, claim: str) -> None:

@@ -9,6 +9,7 @@ import re
 from decimal import Decimal
 
 from workers.evaluation.facts.calculation.time_spans import YEAR
+from workers.evaluation.facts.forms.left_out_verbs import restore_left_out_verbs
 from workers.evaluation.facts.numbers.number_words import NUMBER_NAME
 from workers.evaluation.facts.series import SERIES_NAMES
 from workers.evaluation.facts.units import SCALES, UNITS
@@ -109,7 +110,7 @@ def restore_left_out(text: str, before: str = "") -> str:
         whole = restore_left_out(f"{before} {text}")
         if whole.startswith(f"{before} "):
             return whole.removeprefix(f"{before} ")
-    whole = _SHARE_OF_PRICE.sub(_with_amount, f"{before} {text}" if before else text)
+    whole = _SHARE_OF_PRICE.sub(_with_amount, restore_left_out_verbs(f"{before} {text}" if before else text))
     text = whole.removeprefix(f"{before} ") if whole.startswith(before) else text
     for _ in range(MAX_CLAUSES):
         restored = _UNIT_OF_SECOND.sub(_measured, _UNIT_LEFT_OUT.sub(_with_unit, _NOUN_LEFT_OUT.sub(_with_noun, text)))

@@ -53,7 +53,11 @@ _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 _REASON = re.compile(
     r",?\s(?:because|due to|owing to|since|so that|in order to|as (?:it|they|this|the)|for reasons of)\b.*$", re.I
 )
-_PIECE = re.compile(r"[;:]\s|,?\s(?:but|and)\s(?=(?:must|may|can|cannot|is|are|do|never|should)\b)", re.IGNORECASE)
+_PIECE = re.compile(
+    r"[;:]\s|,?\s(?:but|and)\s(?=(?:must|may|can|cannot|is|are|do|never|should)\b)"
+    r"|,?\s(?:but|while|whereas)\s(?=(?:[\w'’-]+\s){1,4}(?:must|may|can|cannot|is|are|do|does|should)\b)",
+    re.IGNORECASE,
+)
 _PART = re.compile(
     r"\b(?:together with|with|in|on|at|during|near|inside|into|onto|to|for|from|by|under|through|outside)\b"
 )
