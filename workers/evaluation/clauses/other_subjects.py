@@ -257,7 +257,7 @@ def _has_own(own: Clause, place: int, rest: Sequence[int], match: Match) -> bool
             or (own.phrases[other].role == "object" and not any(each.role == "object" for each in match.clause.phrases))
             for other in rest
         )
-        and any(match.relations[other] >= Relation.POSSIBLE for other in rest)
+        and (not rest or any(match.relations[other] >= Relation.POSSIBLE for other in rest))
         and any(
             bool(value.numbers) == bool(phrase.numbers)
             and bool(value.names) == bool(phrase.names)

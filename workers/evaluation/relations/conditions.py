@@ -29,10 +29,13 @@ _EXCEPT = PrefilteredPattern(
 )
 _ALL = PrefilteredPattern(r"\b(?:all|every|everyone|everybody|each)\b", re.IGNORECASE)
 _COUNTED = PrefilteredPattern(
-    r"(?:^|\b)(?:[1-9]\d*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|many|some|dozens)\b",
+    r"(?:^|\b)(?:(?!(?:1[5-9]|20)\d\d\b)[1-9]\d*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|many|some|dozens)\b",
     re.IGNORECASE,
 )
-_NONE = PrefilteredPattern(r"\b(?:none|no\sone|nobody|no(?=\s\w))\b", re.IGNORECASE)
+_NONE = PrefilteredPattern(
+    r"\b(?:none|no\sone|nobody|no(?!\s(?:more|less|fewer|later|earlier|longer|sooner|other|need)\b)(?=\s\w))\b",
+    re.IGNORECASE,
+)
 _PIECE = re.compile(r"[,;.:]\s|\s(?:and|but|while|whereas)\s", re.IGNORECASE)
 _FLIPPED = frozenset({("if", "unless"), ("only", "unless"), ("unless", "only"), ("unless", "if"), ("only", "even")})
 """Words for the same case that say the contrary in claim and evidence."""

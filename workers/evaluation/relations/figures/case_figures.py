@@ -49,7 +49,7 @@ def is_case_figure_right(claim: str, sentences: Sequence[str]) -> bool | None:
     for place, (words, case, theirs) in enumerate(read):
         if not theirs:
             continue
-        if case and any(each <= words for each in cases):
+        if case in cases:
             told = words - case
             if place == 0 or told <= own or told & (own - case):
                 of_case |= theirs
