@@ -1,7 +1,7 @@
 """Read which texts say the same of all things: "all survived" and "none died", "not all have one" and "some have none"."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +20,7 @@ _EXCEPT = PrefilteredPattern(
 _ALL_BUT = PrefilteredPattern(
     r"\ball\sbut\s(?P<number>one|two|three|four|five|six|seven|eight|nine|ten|\d+)\b", re.IGNORECASE
 )
+_SHARES = re.compile(r"\b(?:all|every|each|everyone|everybody|both|none|no|nobody|neither|nor|some)\b", re.IGNORECASE)
 _OF_TWO = PrefilteredPattern(r"\b(?:both|neither)\b", re.IGNORECASE)
 _OPENING = re.compile(r"\W*(?:yes|no)[,.:;]\s", re.IGNORECASE)
 _PIECE = re.compile(r"[,;.:]\s|\s(?:and|but|while|whereas)\s", re.IGNORECASE)
@@ -45,15 +46,22 @@ def says_same_of_all(claim: str, evidence: str) -> bool:
     return any(_comparisons(claim, evidence)) or is_said_by_opposite(claim, evidence)
 
 
+def is_said_by_opposites(claim: str, texts: Sequence[str]) -> bool:
+    """Return true if one of the texts says a claim by the opposite; most evidence has no word for shares."""
+    return bool(_SHARES.search(" ".join(texts))) and any(is_said_by_opposite(claim, text) for text in texts)
+
+
 def is_said_by_opposite(claim: str, evidence: str) -> bool:
     """Return true for "none died" over "all survived", and for "two are closed" over "all but two are open"."""
+    if not _SHARES.search(evidence):
+        return False
     claim = _OPENING.sub("", claim, count=1)
     return _is_remainder(claim, evidence) or any(is_same for is_same in _comparisons(claim, evidence, of_kinds=True))
 
 
 def _comparisons(claim: str, evidence: str, *, of_kinds: bool = False) -> Iterator[bool]:
     """Yield whether each part of the evidence says the same; with ``of_kinds`` only parts of the other kind."""
-    own = _read(_OPENING.sub("", claim, count=1))
+    own = _read(_OPENING.sub("", claim, count=1)) if _SHARES.search(claim) else None
     if own is None:
         return
     # Of "three were injured and nobody died" only the second part is said of all.

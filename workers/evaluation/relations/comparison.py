@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from schemas.grounding import Mismatch
+from workers.evaluation.budget import spend
 from workers.evaluation.relations.conditions import is_case_kept
 from workers.evaluation.relations.directions import is_direction_kept
 from workers.evaluation.relations.exclusive_traits import is_trait_right
@@ -122,6 +123,7 @@ def relation_mismatch(
     Returns:
         What the evidence says otherwise, or ``None``, and whether it bears out a relation that the claim states.
     """
+    spend(len(sentences) + len(whole))
     found = [(rule(claim, question, sentences), mismatch) for rule, mismatch in _RULES]
     found += [(rule(claim, question, whole or sentences), mismatch) for rule, mismatch in _RULES_OF_WHOLE]
     wrong = next((mismatch for holds, mismatch in found if holds is False), None)

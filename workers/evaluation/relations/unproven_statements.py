@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.facts.verb_forms import verb_stem
 from workers.evaluation.text.prefilter import PrefilteredPattern
-from workers.evaluation.text.words import STOP_WORDS, key_of, word_set
+from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, key_of, word_set
 
 MAX_TEXT = 300
 """Longest claim, question and sentence that are read, code points."""
@@ -107,9 +107,10 @@ def is_statement_proven(claim: str, question: str, sentences: Sequence[str]) -> 
     return None
 
 
-def _read(sentence: str) -> tuple[list[_Open], str]:
+@kept_for_sentences
+def _read(sentence: str) -> tuple[tuple[_Open, ...], str]:
     """Return the open statements of a sentence, and the rest of it."""
-    found, rest = [], sentence
+    found, rest = list[_Open](), sentence
     for pattern in _OPEN:
         for match in pattern.finditer(sentence):
             before = _PIECE.split(sentence[: match.start()])[-1]
@@ -121,7 +122,7 @@ def _read(sentence: str) -> tuple[list[_Open], str]:
                 is_of_before = _PRONOUN.match(match["statement"]) or match["statement"].split()[0].endswith("ing")
                 found.append(_Open(words, case, _stems(before) if is_of_before else frozenset()))
                 rest = rest.replace(match[0], ". ")
-    return found, rest
+    return tuple(found), rest
 
 
 def _states(own: frozenset[str], text: str) -> bool:

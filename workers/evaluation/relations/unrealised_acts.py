@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.facts.verb_forms import is_past_form, is_verb, verb_stem
 from workers.evaluation.text.prefilter import PrefilteredPattern
-from workers.evaluation.text.words import STOP_WORDS, key_of, word_set
+from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, key_of, word_set
 
 MAX_TEXT = 300
 """Longest claim, question and sentence that are read, code points."""
@@ -101,7 +101,7 @@ class _Act:
     subject: frozenset[str]
     objects: frozenset[str]
     is_open: bool
-    place: int
+    place: int = 0
     is_noun: bool = False
 
 
@@ -159,22 +159,30 @@ def _has_verb(text: str, acts: Sequence[_Act]) -> bool:
 def _acts(sentences: Sequence[str]) -> Iterator[_Act]:
     """Yield the acts that the sentences say did not come about."""
     for place, sentence in enumerate(sentences):
-        sentence = sentence[:MAX_TEXT].rstrip(" .!")
-        if _LATER.search(sentence):
-            continue
-        for pattern in _UNREALISED:
-            for match in pattern.finditer(sentence):
-                before, verb = sentence[: match.start()], _verb_of(match["act"])
-                if verb and _is_unrealised(match[0], verb, before):
-                    near = _PIECE.split(before)[-1]
-                    near = near if _stems(near) or _PRONOUN.search(near) else before
-                    objects = _stems(match["act"]) - {verb_stem(verb)}
-                    yield _Act(verb_stem(verb), _stems(near), objects, bool(_PRONOUN.search(near)), place)
-        thing = _THING.search(sentence)
-        if thing and not _CONDITION.search(thing["thing"]):
-            nouns = _stems(" ".join(word for word in _WORD.findall(thing["thing"]) if not is_past_form(key_of(word))))
-            for noun in sorted(nouns):
-                yield _Act(noun, frozenset(), _stems(sentence) - {noun}, False, place, is_noun=True)
+        if acts := _acts_of(sentence[:MAX_TEXT].rstrip(" .!")):
+            yield from (replace(act, place=place) for act in acts)
+
+
+@kept_for_sentences
+def _acts_of(sentence: str) -> tuple[_Act, ...]:
+    """Return the acts of a sentence, without its place."""
+    return () if _LATER.search(sentence) else tuple(_read(sentence))
+
+
+def _read(sentence: str) -> Iterator[_Act]:
+    for pattern in _UNREALISED:
+        for match in pattern.finditer(sentence):
+            before, verb = sentence[: match.start()], _verb_of(match["act"])
+            if verb and _is_unrealised(match[0], verb, before):
+                near = _PIECE.split(before)[-1]
+                near = near if _stems(near) or _PRONOUN.search(near) else before
+                objects = _stems(match["act"]) - {verb_stem(verb)}
+                yield _Act(verb_stem(verb), _stems(near), objects, bool(_PRONOUN.search(near)))
+    thing = _THING.search(sentence)
+    if thing and not _CONDITION.search(thing["thing"]):
+        nouns = _stems(" ".join(word for word in _WORD.findall(thing["thing"]) if not is_past_form(key_of(word))))
+        for noun in sorted(nouns):
+            yield _Act(noun, frozenset(), _stems(sentence) - {noun}, is_open=False, is_noun=True)
 
 
 def _verb_of(act: str) -> str:

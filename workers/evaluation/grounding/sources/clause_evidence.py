@@ -37,7 +37,7 @@ from workers.evaluation.contradictions.languages.opposite_words import denial_pa
 from workers.evaluation.contradictions.languages.polarity import is_contrary
 from workers.evaluation.contradictions.needless import are_both_needless
 from workers.evaluation.contradictions.parallel_clauses import Parallel, cut_clauses, read_parallels, stems_of
-from workers.evaluation.contradictions.universals import is_said_by_opposite, says_same_of_all
+from workers.evaluation.contradictions.universals import is_said_by_opposites, says_same_of_all
 from workers.evaluation.contradictions.values.claimed_limits import (
     denies_other_figure,
     is_limited,
@@ -139,7 +139,7 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         return ClauseFindings(("subject",))
     if _is_refused(claim, units):
         return ClauseFindings(("negation",))
-    if claim.language == "en" and any(is_said_by_opposite(claim.plain, text) for text in texts):
+    if claim.language == "en" and is_said_by_opposites(claim.plain, texts):
         return ClauseFindings(is_confirmed=True, is_whole=True)
     row = is_row_right(claim.reply or claim.plain, texts)
     if row is not None:

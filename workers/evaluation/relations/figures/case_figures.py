@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from workers.evaluation.facts.text_details import read_details
-from workers.evaluation.text.words import content_words, word_set
+from workers.evaluation.text.words import content_words, kept_for_sentences, word_set
 
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""
@@ -40,9 +40,12 @@ def is_case_figure_right(claim: str, sentences: Sequence[str]) -> bool | None:
         return None
     ((value, unit),) = figures
     own, named = content_words(claim), _case(claim)
+    texts = [sentence[:MAX_TEXT] for sentence in sentences]
+    if not any(map(_case, texts)):
+        return None
     read = [
         (content_words(text), _case(text), {number for number, other in _figures(text) if other == unit})
-        for text in (sentence[:MAX_TEXT] for sentence in sentences)
+        for text in texts
     ]
     cases = {case for _, case, _ in read if case and case <= own} | ({named} if named else set())
     of_case, elsewhere = set[float](), set[float]()
@@ -64,16 +67,18 @@ def is_case_figure_right(claim: str, sentences: Sequence[str]) -> bool | None:
     return False if value in elsewhere else None
 
 
+@kept_for_sentences
 def _case(text: str) -> frozenset[str]:
     """Return the words of the case with which a text begins; empty if it begins with none."""
     match = _CASE.match(text)
     return content_words(match["case"]) - _ARTICLES if match else frozenset()
 
 
-def _figures(text: str) -> set[tuple[float, str]]:
+@kept_for_sentences
+def _figures(text: str) -> frozenset[tuple[float, str]]:
     """Return single figures by their value in base units and the dimension of their unit."""
-    return {
+    return frozenset(
         (each.values[0], each.dimension)
         for each in read_details(text).quantities
         if each.is_unit and len(each.values) == 1
-    }
+    )
