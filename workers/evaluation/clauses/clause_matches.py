@@ -13,6 +13,8 @@ from workers.evaluation.text.words import word_set
 
 _WITH = frozenset({"with", "without"})
 LINKING = frozenset({"be", "become"})
+_TOLD_OF = {"be": "attribute", "have": "object"}
+"""By verb the part whose words are denied together: who has no dense bones may have bones."""
 _LIMITS = frozenset({"until", "till", "through", "from", "since", "after", "before"})
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _BEGINNING = frozenset({"begin", "start", "commence"})
@@ -246,7 +248,7 @@ def denies(own: Clause, match: Match) -> bool:
             if phrase.role in ("subject", "object", "attribute")
         )
         and (not own.is_negated or not _has_more(own, match))
-        and (denied.predicate != "be" or all(phrase.words <= known for phrase in told if phrase.role == "attribute"))
+        and all(phrase.words <= known for phrase in told if phrase.role == _TOLD_OF.get(denied.predicate))
     )
 
 

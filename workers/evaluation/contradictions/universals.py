@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workers.evaluation.contradictions.antonyms import POLES, without_privative
+from workers.evaluation.contradictions.cases import without_yes
 from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import content_words, stem
@@ -22,7 +23,6 @@ _ALL_BUT = PrefilteredPattern(
 )
 _SHARES = re.compile(r"\b(?:all|every|each|everyone|everybody|both|none|no|nobody|neither|nor|some)\b", re.IGNORECASE)
 _OF_TWO = PrefilteredPattern(r"\b(?:both|neither)\b", re.IGNORECASE)
-_OPENING = re.compile(r"\W*(?:yes|no)[,.:;]\s", re.IGNORECASE)
 _PIECE = re.compile(r"[,;.:]\s|\s(?:and|but|while|whereas)\s", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _SMALL = content_words("one two person people cannot")
@@ -55,13 +55,13 @@ def is_said_by_opposite(claim: str, evidence: str) -> bool:
     """Return true for "none died" over "all survived", and for "two are closed" over "all but two are open"."""
     if not _SHARES.search(evidence):
         return False
-    claim = _OPENING.sub("", claim, count=1)
+    claim = without_yes(claim)
     return _is_remainder(claim, evidence) or any(is_same for is_same in _comparisons(claim, evidence, of_kinds=True))
 
 
 def _comparisons(claim: str, evidence: str, *, of_kinds: bool = False) -> Iterator[bool]:
     """Yield whether each part of the evidence says the same; with ``of_kinds`` only parts of the other kind."""
-    own = _read(_OPENING.sub("", claim, count=1)) if _SHARES.search(claim) else None
+    own = _read(without_yes(claim)) if _SHARES.search(claim) else None
     if own is None:
         return
     # Of "three were injured and nobody died" only the second part is said of all.

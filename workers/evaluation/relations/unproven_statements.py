@@ -51,7 +51,7 @@ _NOT_SO = re.compile(
     r"(?:\bno|\bnot|n['’]t|\bnever|\bnobody|\bnone|\bwithout|\bhardly)\s(?:\w+\s){0,2}$|\b(?:if|unless|when|whenever|in case)\b[^,]*$",
     re.IGNORECASE,
 )
-"""What stands before a doubt that is denied or on a condition."""
+"""Words before a doubt that is denied or on a condition."""
 _CASE = re.compile(r"^\W*(?:in|for|among|with|without|at|on)\s(?P<case>.+?)\W*(?:\bthere\b.*)?$", re.IGNORECASE)
 _PIECE = re.compile(r"[.;:,]\s|\s(?:but|while|whereas|although|though|so|because|however|which|who)\s", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:it|they|he|she|this|these)\b", re.IGNORECASE)

@@ -35,6 +35,8 @@ WAITS = "The average wait is 12 minutes, the longest one was 50 minutes."
         (REFUNDS, "There are no refunds for gift cards."),
         (MEMBERS, "Non-members cannot borrow tools."),
         ("Only EU citizens can vote.", "Non-EU citizens cannot vote."),
+        ("Unlike other birds, penguins have dense bones.", "Other birds have bones."),
+        ("The shed does not have a glass roof.", "The shed has a roof."),
         ("Bikes are exempt from the charge.", "Bikes do not have to pay the charge."),
         ("Bluetooth is available on the Pro model only.", "Only the Pro model has Bluetooth."),
         ("The router supports Wi-Fi 6.", "The router supports Wi-Fi 6."),

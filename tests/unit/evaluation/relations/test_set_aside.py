@@ -1,4 +1,4 @@
-"""What the evidence sets aside is not taken for what it affirms."""
+"""Check that what the evidence sets aside is not taken for what it affirms."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What holds of all, of none and of all but some agrees with the evidence."""
+"""Check what is said of all, of none and of all but some against the evidence."""
 
 import pytest
 

@@ -11,10 +11,12 @@ from workers.evaluation.text.words import key_of, word_set
 
 _VERBS = (
     "need require have want use pay cost take get receive include contain cover support offer accept allow work run sell serve eat"
-    " drink speak know own live play drive open close apply cause help grow produce provide cause carry show fit like visit"
+    " drink speak know own live play drive open close apply cause help grow produce provide carry show fit like visit"
 )
 _VERB = rf"(?P<verb>{'|'.join(sorted(_VERBS.split(), key=len, reverse=True))})"
-_CUT = r"(?P<cut>[;,] (?:(?:and|but|while|whereas) )?|\. (?:But )?| (?:but|while|whereas) )"
+_FIRST = r"(?:^|[.;] )[^.;,!?]{2,60}? "
+"""The clause before, up to its verb."""
+_CUT = r"(?:[;,] (?:(?:and|but|while|whereas) )?|\. (?:But )?| (?:but|while|whereas) )"
 _WHO = r"(?P<who>[^.;,!?]{2,50}?)"
 _WHAT = r"(?P<what>[^.;,!?]{2,80}?)"
 _END = r"(?=\s*(?:[.;!?]|$)|,\s)"
@@ -22,18 +24,17 @@ _NOT = r"(?: not|n['’]t)"
 _DO = "(?:do|does|did)"
 _BE = "(?:is|are|was|were)"
 _MODAL = "(?:can|may|must|should|will|could)"
-
 _PRONOUNS = word_set("it they he she we you i this that these those")
 
 _PATTERNS = tuple(
     PrefilteredPattern(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?:^|[.;] )[^.;,!?]{{2,60}}? {_VERB}s? {_WHAT}{_CUT}{_WHO} {_DO}{_NOT}{_END}",
-        rf"(?:^|[.;] )[^.;,!?]{{2,60}}? {_DO}{_NOT} (?P<verb>[a-z]{{2,12}}) {_WHAT}{_CUT}{_WHO} {_DO}{_END}",
-        rf"(?:^|[.;] )[^.;,!?]{{2,60}}? {_MODAL} (?!not\b)(?P<verb>[a-z]{{2,12}}) {_WHAT}{_CUT}{_WHO} (?:{_MODAL}{_NOT}|cannot){_END}",
-        rf"(?:^|[.;] )[^.;,!?]{{2,60}}? (?:{_MODAL}{_NOT}|cannot) (?P<verb>[a-z]{{2,12}}) {_WHAT}{_CUT}{_WHO} {_MODAL}{_END}",
-        rf"(?:^|[.;] )[^.;,!?]{{2,60}}? {_BE} (?!not\b)(?P<verb>){_WHAT}{_CUT}{_WHO} {_BE}{_NOT}{_END}",
-        rf"(?:^|[.;] )[^.;,!?]{{2,60}}? {_BE}{_NOT} (?P<verb>){_WHAT}{_CUT}{_WHO} {_BE}{_END}",
+        rf"{_FIRST}{_VERB}s? {_WHAT}{_CUT}{_WHO} {_DO}{_NOT}{_END}",
+        rf"{_FIRST}{_DO}{_NOT} (?P<verb>[a-z]{{2,12}}) {_WHAT}{_CUT}{_WHO} {_DO}{_END}",
+        rf"{_FIRST}{_MODAL} (?!not\b)(?P<verb>[a-z]{{2,12}}) {_WHAT}{_CUT}{_WHO} (?:{_MODAL}{_NOT}|cannot){_END}",
+        rf"{_FIRST}(?:{_MODAL}{_NOT}|cannot) (?P<verb>[a-z]{{2,12}}) {_WHAT}{_CUT}{_WHO} {_MODAL}{_END}",
+        rf"{_FIRST}{_BE} (?!not\b)(?P<verb>){_WHAT}{_CUT}{_WHO} {_BE}{_NOT}{_END}",
+        rf"{_FIRST}{_BE}{_NOT} (?P<verb>){_WHAT}{_CUT}{_WHO} {_BE}{_END}",
     )
 )
 
