@@ -137,8 +137,6 @@ _KEPT: Final[dict[str, tuple[Clause, ...]]] = {}
 _LOCK: Final = Lock()
 _DENIED_BY_PREFIX: Final = re.compile(r"(?:(?<=\bis)|(?<=\bare)|(?<=\bwas)|(?<=\bwere))\snon-(?=[a-z]{4})")
 """The prefix of "tickets are non-refundable", which the parser takes for a word."""
-_OUTSIDERS: Final = re.compile(r"\b([Nn])on-(?=[A-Za-z])")
-"""The prefix of "non-members", who are others than members."""
 
 
 def read_clauses(text: str) -> tuple[Clause, ...]:
@@ -161,7 +159,7 @@ def read_together(texts: Iterable[str]) -> dict[str, tuple[Clause, ...]]:
         text: tuple(clauses_of(doc))
         for text, doc in zip(
             readable,
-            parse_together([_written_for_parser(each) for each in readable]),
+            parse_together([_DENIED_BY_PREFIX.sub(" not ", spoken_ranges(plain_powers(each))) for each in readable]),
             strict=True,
         )
     }
@@ -170,10 +168,6 @@ def read_together(texts: Iterable[str]) -> dict[str, tuple[Clause, ...]]:
         for text in list(islice(_KEPT, max(0, len(_KEPT) - KEPT_TEXTS))):
             del _KEPT[text]
     return found | read
-
-
-def _written_for_parser(text: str) -> str:
-    return _OUTSIDERS.sub(r"\1on", _DENIED_BY_PREFIX.sub(" not ", spoken_ranges(plain_powers(text))))
 
 
 def clauses_of(doc: "Doc") -> Iterator[Clause]:

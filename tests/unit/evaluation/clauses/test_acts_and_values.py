@@ -12,6 +12,8 @@ MEETING = "The meeting scheduled for Tuesday at 10:00 has been moved to Thursday
 REFUNDS = "Gift cards and downloads are excluded from refunds."
 MEMBERS = "Only members may borrow tools."
 PHONES = "Unlike the X200, the X300 has no headphone jack."
+BUTTONS = "The red button stops the pump at once; the yellow one only lowers its speed."
+OKAFOR = "Dr Okafor joined the clinic in 2012, became head of surgery in 2017 and left for Lagos in 2021."
 CABLES = "The red cable carries power, the blue one carries data."
 WIRES = "Cut the white wire first. Never cut the black wire."
 VALVES = "Open the upper valve and close the lower valve."
@@ -44,6 +46,8 @@ WAITS = "The average wait is 12 minutes, the longest one was 50 minutes."
         ("Entry costs $12. Children pay half price.", "Children pay $6."),
         (WAITS, "The longest wait was 50 minutes."),
         (PHONES, "The X200 has a headphone jack."),
+        (BUTTONS, "The yellow button lowers the speed."),
+        (OKAFOR, "Dr Okafor became head of surgery in 2017."),
         (PHONES, "The X300 has no headphone jack."),
         (CABLES, "The blue cable carries data."),
         (WIRES, "Never cut the black wire."),
@@ -75,6 +79,13 @@ def test_statements_that_the_evidence_bears_out_are_supported(context: str, clai
         ("Entry costs $12. Children pay half price.", "Children pay $12."),
         (WAITS, "The average wait is 50 minutes."),
         (PHONES, "The X200 has no headphone jack."),
+        (BUTTONS, "The red button lowers the speed."),
+        (
+            "Press the green button to start the pump. The red button stops it.",
+            "Press the red button to start the pump.",
+        ),
+        ("Vitamin K helps blood to clot. Vitamin A protects the eyes.", "Vitamin K protects the eyes."),
+        (OKAFOR, "Dr Okafor left the clinic in 2017."),
         ("Unlike Ana, Ben has a licence.", "Ana has a licence."),
         (CABLES, "The blue cable carries power."),
         (CABLES, "The red cable carries data."),

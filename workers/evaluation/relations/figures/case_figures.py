@@ -53,7 +53,7 @@ def is_case_figure_right(claim: str, sentences: Sequence[str]) -> bool | None:
         if not theirs:
             continue
         if case in cases:
-            told = words - case
+            told = words - case - _figure_words(texts[place])
             if place == 0 or told <= own or told & (own - case):
                 of_case |= theirs
         elif any(each <= words for each in cases):
@@ -72,6 +72,11 @@ def _case(text: str) -> frozenset[str]:
     """Return the words of the case with which a text begins; empty if it begins with none."""
     match = _CASE.match(text)
     return content_words(match["case"]) - _ARTICLES if match else frozenset()
+
+
+def _figure_words(text: str) -> frozenset[str]:
+    """Return the words of the figures of a text, with their units."""
+    return content_words(" ".join(each.written for each in read_details(text).quantities))
 
 
 @kept_for_sentences
