@@ -80,6 +80,8 @@ def test_statements_that_the_evidence_bears_out_are_supported(context: str, clai
         (WAITS, "The average wait is 50 minutes."),
         (PHONES, "The X200 has no headphone jack."),
         (BUTTONS, "The red button lowers the speed."),
+        ("The thieves stole the black car. The white car stood in the garage.", "The thieves stole the white car."),
+        ("Use the green paint for the door. The blue paint dries slowly.", "Use the blue paint for the door."),
         (
             "Press the green button to start the pump. The red button stops it.",
             "Press the red button to start the pump.",

@@ -42,7 +42,7 @@ def test_the_figure_of_the_case_is_right(claim: str, sentences: list[str]) -> No
         ("With liver damage the dose is 4000 mg, not 2000 mg.", DOSE),
         ("For members it costs 20 euros.", ["Members pay 20 euros.", "For members of the choir the first concert is 5 euros."]),
         ("In Bern bread costs 4 euros.", ["The shop in Bern sells bread for 4 euros.", "In Bern it sold milk for 2 euros."]),
-        ("In Bern bread costs 4 euros.", ["Bread costs 4 euros.", "The shop in Bern sells it for 4 euros.", "In Bern milk costs 2 euros."]),
+        ("In Bern bread costs 4 euros.", ["Bread costs 4 euros.", "The shop in Bern takes 4 euros for it.", "In Bern it costs 2 euros on Sundays."]),
         ("Seniors of the club pay 20 euros.", ["The club takes 20 euros.", "For seniors a parking space rents at 8 euros."]),
         ("With whole grain the dough rests 40 minutes.", ["The dough rests 40 minutes.", "With whole grain add 50 g of water."]),
     ],
