@@ -17,7 +17,7 @@ class TlsFilesUnreadable(TouchstoneError):
 
 
 def connection_arguments(kafka: KafkaSettings, bootstrap_servers: str) -> dict[str, Any]:
-    """Return the connection arguments of aiokafka clients. Also install the quota handling of `throttling` for the process.
+    """Return the connection arguments of aiokafka clients. Also install the connection of `throttling` for the process.
 
     Args:
         kafka: security settings.

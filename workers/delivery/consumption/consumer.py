@@ -21,7 +21,8 @@ covers each of them:
 * The range assignor gives one worker the same partition numbers of all joined topics.
 * A position that the log does not hold any more is an error to aiokafka here. Otherwise it would continue at the
   oldest record, and would not report how many records retention has deleted before they were read.
-* ``workers.delivery.consumption.throttling`` waits as long as a quota of the broker demands.
+* ``workers.delivery.consumption.throttling`` waits as long as a quota of the broker demands, and pauses between attempts
+  to connect (``workers.delivery.consumption.reconnection``).
 * ``workers.delivery.consumption.fetching`` reads batches and tolerates invalid headers.
 """
 

@@ -1,9 +1,10 @@
-"""Wait as long as a broker's quota demands before the next request.
+"""Wait as long as a broker's quota demands before the next request, and pause between attempts to connect.
 
 A Kafka broker answers a client over its quota at once, names a time in the response (``throttle_time_ms``), and reads
 nothing from the connection for that time (KIP-219). aiokafka ignores the time. Its next request then waits at the
 broker until the request timeout closes the connection, and so does every later one. This module replaces aiokafka's
-connection by one that waits before it sends, so that the timeout of a request begins after the wait.
+connection by one that waits before it sends, so that the timeout of a request begins after the wait. The connection
+also keeps the pauses of :mod:`workers.delivery.consumption.reconnection`.
 """
 
 import asyncio
@@ -13,7 +14,9 @@ from typing import Any
 
 from aiokafka import conn
 from aiokafka.conn import AIOKafkaConnection
+from aiokafka.errors import KafkaConnectionError, KafkaError
 
+from workers.delivery.consumption.reconnection import pauses_of
 from workers.observability import metrics
 from workers.observability.logs import get_logger
 
@@ -27,10 +30,30 @@ _logged: dict[str, float] = {}
 
 
 class ThrottledConnection(AIOKafkaConnection):  # type: ignore[misc]  # untyped
-    """Wait before a request while the broker throttles the connection."""
+    """Wait before a request while the broker throttles the connection, and pause between attempts to connect."""
 
     throttled_until = 0.0
     """Time at which the broker reads from the connection again, on the monotonic clock."""
+
+    async def connect(self) -> Any:
+        """Connect, but fail at once during the pause after a failed attempt of the same client.
+
+        Raises:
+            KafkaConnectionError: it is too early for the next attempt.
+        """
+        client = getattr(self._on_close_cb, "__self__", None)
+        if client is None:  # the first connection of a client, which is not repeated
+            return await super().connect()
+        pauses = pauses_of(client)
+        if (left := pauses.left(self.host, self.port)) > 0:
+            raise KafkaConnectionError(f"{self.host}:{self.port} failed before, the next attempt is in {left:.1f} s")
+        try:
+            streams = await super().connect()
+        except (OSError, TimeoutError, KafkaError):
+            pauses.failed(self.host, self.port)
+            raise
+        pauses.succeeded(self.host, self.port)
+        return streams
 
     def send(self, request: Any, expect_response: bool = True) -> Awaitable[Any]:
         """Send a request, at once where the broker does not throttle."""
@@ -62,7 +85,7 @@ class ThrottledConnection(AIOKafkaConnection):  # type: ignore[misc]  # untyped
 
 
 def install() -> None:
-    """Make every later connection of this process obey quotas. Repeated calls are safe."""
+    """Make every later connection of this process obey quotas and pauses. Repeated calls are safe."""
     conn.AIOKafkaConnection = ThrottledConnection
 
 
