@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from schemas.enriched import EnrichedAnswer
@@ -88,6 +89,39 @@ def test_a_second_vote_of_the_same_person_replaces_the_first(
     assert events[0].feedback_id == events[1].feedback_id
     assert events[0].occurred_at < events[1].occurred_at
     assert client.post("/api/answers/nobody/vote", json={"vote": "up"}).status_code == 404
+
+
+def test_nothing_is_read_voted_on_or_withdrawn_by_a_name_that_two_tenants_use(
+    console: ConsoleThread, stored: list[EnrichedAnswer], read: Any
+) -> None:
+    """A token for several tenants names the one that it means: a vote is the reward of one of them."""
+    answer, tenants = stored[0].answer, ["first-owner", "second-owner"]
+    console.store([answer.model_copy(update={"tenant": each, "answer_id": "of-two"}) for each in tenants])
+    client = console.client()
+
+    def asked(**params: str) -> list[httpx.Response]:
+        where = {"params": params}
+        return [
+            *(client.get(path, **where) for path in ("/api/answers/of-two", "/api/answers/of-two/explanation")),
+            client.post("/api/answers/of-two/vote", json={"vote": "up"}, **where),
+            client.post("/api/answers/of-two/withdrawal", json={"reason": "wrong_figure"}, **where),
+        ]
+
+    for found in asked():
+        assert found.status_code == 409, found.text
+        assert found.json()["detail"] == (
+            "of-two is an answer of several tenants (first-owner, second-owner); choose one with ?tenant="
+        )
+    page = client.get("/answers/of-two", headers={"Accept": "text/html"})
+    assert (page.status_code, "several tenants" in page.text) == (409, True)
+    for tenant in tenants:
+        assert {found.status_code for found in asked(tenant=tenant)} <= {200, 202, 403}
+        assert client.get("/api/answers/of-two", params={"tenant": tenant}).json()["tenant"] == tenant
+        buttons = client.get("/answers/of-two", params={"tenant": tenant}, headers={"Accept": "text/html"}).text
+        assert buttons.count(f'data-answer="of-two" data-tenant="{tenant}"') >= 2
+    votes = events_of(read(FEEDBACK_EVENTS), "of-two")
+    assert [event.tenant for event in votes] == tenants
+    assert client.get("/api/answers/of-two", params={"tenant": "third-owner"}).status_code in (403, 404)
 
 
 def test_answers_are_in_the_topic_when_they_are_accepted(

@@ -58,7 +58,7 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ),
     ("POST", "/api/answers/{answer_id:path}/vote"): (
         Question(f"/api/answers/{ONLY_OURS}/vote", 404, {"vote": "down"}),
-        Question(f"/api/answers/{ONLY_OURS}/vote", 404, {"vote": "down"}, {"tenant": OURS}),
+        Question(f"/api/answers/{ONLY_OURS}/vote", 403, {"vote": "down"}, {"tenant": OURS}),
     ),
     ("GET", "/api/answers"): named("/api/answers", 200),
     ("POST", "/api/answers/{answer_id:path}/withdrawal"): (

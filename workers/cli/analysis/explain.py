@@ -27,11 +27,7 @@ from workers.pipeline.local_pipeline import LocalPipeline
 from workers.settings import Settings
 from workers.settings.addresses import NotConfigured, find_addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
-from workers.stores.queries.answer_queries import AnswerStore
-
-TENANTS = (
-    "SELECT DISTINCT tenant FROM {database}.answers WHERE answer_id = {{id:String}} AND run = 'live' ORDER BY tenant"
-)
+from workers.stores.queries.answer_queries import AnswerStore, SeveralTenants
 
 APPLIES = {True: "yes", False: "no", None: "not known"}
 """Words for a fact that applies, does not apply, or that a stored answer does not tell."""
@@ -98,11 +94,9 @@ async def _of_store(answer_id: str, tenant: str, settings: Settings) -> Explaine
     database, answer_id_there = settings.clickhouse.database, bounded_identifier(answer_id)
     answers = AnswerStore(AnalyticsStore(client, database), database)
     try:
-        tenants = [tenant] if tenant else [row["tenant"] for row in await answers.rows(TENANTS, id=answer_id_there)]
-        if len(tenants) > 1:
-            owners = ", ".join(tenants)
-            raise TouchstoneError(f"{answer_id} is an answer of several tenants ({owners}); choose one with --tenant")
-        stored = await answers.answer(tenants, answer_id_there) if tenants else None
+        stored = await answers.answer([tenant] if tenant else [], answer_id_there)
+    except SeveralTenants as error:
+        raise TouchstoneError(f"{error} with --tenant") from None
     finally:
         await client.close()
     if stored is None:

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from schemas.base import UnreadableEvent
 from workers.errors import JudgementError, PoisonError, UnavailableError, describe
 from workers.observability.logs import get_logger
+from workers.stores.queries.answer_queries import SeveralTenants
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
@@ -127,6 +128,10 @@ def install(app: FastAPI, respond: Respond) -> None:
     @app.exception_handler(PoisonError)
     async def _poison(request: Request, error: PoisonError) -> Response:
         return respond(request, Problem(422, describe(error)))
+
+    @app.exception_handler(SeveralTenants)
+    async def _several(request: Request, error: SeveralTenants) -> Response:
+        return respond(request, Problem(409, f"{error} with ?tenant="))
 
     @app.exception_handler(JudgementError)
     @app.exception_handler(UnavailableError)

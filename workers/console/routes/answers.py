@@ -185,7 +185,7 @@ async def _unknown() -> int | None:
     return None
 
 
-@router.get("/{answer_id:path}/explanation", responses=documented(401, 403, 404, 422, 429, 503))
+@router.get("/{answer_id:path}/explanation", responses=documented(401, 403, 404, 409, 422, 429, 503))
 async def explain_answer(
     answer_id: AnswerId, principal: Reader, resources: Shared, tenant: Tenant = None
 ) -> Explanation:
@@ -197,7 +197,7 @@ async def explain_answer(
 @router.get(
     "/{answer_id:path}",
     response_model=AnswerDetail,
-    responses=documented(304, 401, 403, 404, 422, 429, 503),
+    responses=documented(304, 401, 403, 404, 409, 422, 429, 503),
 )
 async def get_answer(
     answer_id: AnswerId, request: Request, principal: Reader, resources: Shared, tenant: Tenant = None
@@ -247,6 +247,7 @@ async def stored_answer(resources: Shared, principal: Principal, answer_id: str,
 
     Raises:
         Problem: 403, the token does not include the tenant; 404, the answer does not exist.
+        SeveralTenants: no tenant was chosen, and several have an answer of this name.
         AccessLogFull: the access cannot be recorded.
     """
     stored = await resources.answers.answer(principal.chosen_tenants(tenant), answer_id)

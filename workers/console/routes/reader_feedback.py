@@ -15,7 +15,7 @@ from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import FeedbackSender
 from workers.console.resources import Shared
-from workers.console.routes.answers import Accepted, AnswerId
+from workers.console.routes.answers import Accepted, AnswerId, Tenant
 from workers.console.sending import AGENT, event_outputs
 from workers.settings.sections.scopes import Scope
 
@@ -50,10 +50,16 @@ async def send_feedback(batch: FeedbackBatch, principal: FeedbackSender, resourc
     return await _send(resources, batch.events)
 
 
-@router.post("/answers/{answer_id:path}/vote", status_code=202, responses=documented(401, 403, 404, 413, 422, 429, 503))
-async def vote(answer_id: AnswerId, body: Vote, principal: FeedbackSender, resources: Shared) -> Accepted:
+@router.post(
+    "/answers/{answer_id:path}/vote",
+    status_code=202,
+    responses=documented(401, 403, 404, 409, 413, 422, 429, 503),
+)
+async def vote(
+    answer_id: AnswerId, body: Vote, principal: FeedbackSender, resources: Shared, tenant: Tenant = None
+) -> Accepted:
     """Vote on the helpfulness of an answer; a later vote of the same person replaces the earlier one."""
-    known = await resources.answers.exists(principal.chosen_tenants(None), answer_id)
+    known = await resources.answers.exists(principal.chosen_tenants(tenant), answer_id)
     if known is None:
         raise Problem(404, "unknown answer; a new answer may not be evaluated yet")
     voter = body.user_id or f"console:{principal.name}"

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from schemas.identifiers import review_ids
+from workers.errors import TouchstoneError
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
 from workers.stores.queries.claim_queries import CLAIMS, NOT_MOVED, OF_ANSWER
 from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
@@ -20,7 +21,7 @@ from workers.stores.tables.table_row import select_rows
 _ONE = """
 WHERE answer_id = {{answer_id:String}} AND run = {{run:String}}
   AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
-ORDER BY rank DESC, enriched_at DESC, completed_at DESC LIMIT 1
+ORDER BY rank DESC, enriched_at DESC, completed_at DESC LIMIT 1 BY tenant
 """
 FOUND = select_rows(AnswerRow) + _ONE
 EXISTS = "SELECT tenant, model_id, query_type, session_id FROM {database}.answers FINAL" + _ONE
@@ -246,6 +247,18 @@ class StoredAnswer:
     blind: bool = field(default=False, kw_only=True)
 
 
+class SeveralTenants(TouchstoneError):
+    """Report that an identifier names answers of several tenants, of which none was chosen.
+
+    Args:
+        answer_id: the identifier.
+        tenants: the tenants.
+    """
+
+    def __init__(self, answer_id: str, tenants: Sequence[str]) -> None:
+        super().__init__(f"{answer_id} is an answer of several tenants ({', '.join(sorted(tenants))}); choose one")
+
+
 class AnswerStore(Reading):
     """Store of answers."""
 
@@ -258,12 +271,12 @@ class AnswerStore(Reading):
             run: live, or a replay.
 
         Raises:
+            SeveralTenants: the answer has several possible tenants.
             StoreUnavailable: ClickHouse does not respond.
         """
-        found = await self.rows(FOUND, tenants=list(tenants), answer_id=answer_id, run=run)
-        if not found:
+        row = await self._only(FOUND, tenants, answer_id, run)
+        if row is None:
             return None
-        row = found[0]
         key = {name: row[name] for name in ("tenant", "answer_id", "run")}
         key["completed_at"] = without_zone(row["completed_at"])
         key["review_ids"] = review_ids(row["tenant"], answer_id)
@@ -277,9 +290,15 @@ class AnswerStore(Reading):
         """Return tenant, model and query type of an answer; ``None`` if there is none.
 
         Raises:
+            SeveralTenants: the answer has several possible tenants.
             StoreUnavailable: ClickHouse does not respond.
         """
-        found = await self.rows(EXISTS, tenants=list(tenants), answer_id=answer_id, run="live")
+        return await self._only(EXISTS, tenants, answer_id, "live")
+
+    async def _only(self, statement: str, tenants: Sequence[str], answer_id: str, run: str) -> Row | None:
+        found = await self.rows(statement, tenants=list(tenants), answer_id=answer_id, run=run)
+        if len(found) > 1:
+            raise SeveralTenants(answer_id, [row["tenant"] for row in found])
         return found[0] if found else None
 
     async def traces(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:

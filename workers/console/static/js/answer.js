@@ -58,7 +58,8 @@ panel.addEventListener("keydown", (event) => {
 for (const button of document.querySelectorAll("button.vote")) {
   button.addEventListener("click", async () => {
     try {
-      await send(`/api/answers/${encodeURIComponent(button.dataset.answer)}/vote`, { vote: button.dataset.vote });
+      const { answer, tenant, vote } = button.dataset;
+      await send(`/api/answers/${encodeURIComponent(answer)}/vote?tenant=${encodeURIComponent(tenant)}`, { vote });
       document.querySelectorAll("button.vote").forEach((each) => each.setAttribute("aria-pressed", String(each === button)));
       say("Thank you, your vote is noted.");
     } catch (error) {
