@@ -22,6 +22,7 @@ from schemas.base import (
     TokenCount,
     UtcDatetime,
 )
+from schemas.reasoning import answer_start
 
 SourceType = Literal["document", "runbook", "database", "memory", "calculation", "dashboard", "web", "tool"]
 
@@ -36,6 +37,9 @@ MAX_TURNS = 40
 """Maximum number of earlier turns of one answer."""
 MAX_STEPS = 50
 """Maximum number of steps of one answer."""
+
+REASONING = "reasoning_code_points"
+"""Name in ``metadata`` of the number of code points that stood before the answer and were left out."""
 
 MAX_ARGUMENTS = 20_000
 """Maximum length of the arguments of a tool call as JSON, code points."""
@@ -184,6 +188,14 @@ class Turn(Part):
     role: Literal["user", "assistant"] = Field(description="Author of the message.")
     content: AnswerText = Field(description="Text of the message.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _reasoning_is_no_message(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("role") == "assistant" and isinstance(data.get("content"), str):
+            start = answer_start(data["content"])
+            return {**data, "content": data["content"][start:]} if start else data
+        return data
+
 
 class Step(Part):
     """Describe a call of a model, a tool or a retriever on the way to the answer."""
@@ -216,7 +228,9 @@ class GeneratedAnswer(Event):
     session_id: Identifier | None = Field(default=None, description="Conversation.")
     user_id: Identifier | None = Field(default=None, description="Pseudonym of the person who asked.")
     query: LongText = Field(default="", description="Query of the user.")
-    answer: AnswerText = Field(description="The answer, Markdown; at most 60,000 code points.")
+    answer: AnswerText = Field(
+        description="The answer, Markdown; at most 60,000 code points. Reasoning before it (<think>) is left out."
+    )
     contexts: list[ContextChunk] | None = Field(
         default=None, max_length=MAX_CONTEXTS, description="Evidence in citation order; absent if none was given."
     )
@@ -267,5 +281,28 @@ class GeneratedAnswer(Event):
             nullable = (
                 "citations", "conversation", "metadata", "model", "query", "status", "steps", "tenant", "withheld",
             )  # fmt: skip
-            return {key: value for key, value in data.items() if value is not None or key not in nullable}
+            data = {key: value for key, value in data.items() if value is not None or key not in nullable}
+            return _without_reasoning(data)
         return data
+
+
+def _without_reasoning(data: dict[str, Any]) -> dict[str, Any]:
+    """Leave the reasoning out that stands before the answer, and move the offsets of citations."""
+    text = data.get("answer")
+    if not isinstance(text, str) or not (start := answer_start(text)):
+        return data
+    metadata, citations = data.get("metadata", {}), data.get("citations", [])
+    if isinstance(metadata, dict):
+        metadata = {**metadata, REASONING: start}
+    if isinstance(citations, list):
+        citations = [_moved(each, start) for each in citations]
+    return {**data, "answer": text[start:], "metadata": metadata, "citations": citations}
+
+
+def _moved(citation: Any, start: int) -> Any:
+    """Return a citation with its offsets in the answer; one of the reasoning loses its place."""
+    if not isinstance(citation, dict):
+        return citation
+    places = {name: place for name in ("start", "end") if isinstance(place := citation.get(name), int)}
+    inside = all(place >= start for place in places.values())
+    return {**citation, **{name: place - start if inside else None for name, place in places.items()}}

@@ -8,6 +8,7 @@ answer, begins as soon as the text has ended and measures everything, so that it
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
+from schemas.reasoning import blanked
 from workers.check.check_models import CheckedAnswer, CheckedPart, checked_part, unchecked_part
 from workers.check.check_service import ChecksBusy, CheckTimedOut
 from workers.decision.stream_stop import StopOn, stop_reason
@@ -67,7 +68,7 @@ class GrowingAnswer:
             unfinished = len(self.text) - start
             if unfinished <= SEGMENTED_ALWAYS or unfinished >= searched * GROWTH:
                 searched = unfinished
-                found = await asyncio.to_thread(segment, self.text[start:])
+                found = await asyncio.to_thread(segment, blanked(self.text)[start:])
                 if len(found) > 1 and not self.ended.is_set():
                     return start + found[-2].end
             await self._changed.wait()
@@ -91,7 +92,7 @@ async def checked_parts(
     """
     checked, claims_end, memory = 0, 0, ClaimMemory()
     while (end := await growing.next_end(checked)) is not None:
-        working = asyncio.ensure_future(check(growing.text[:end], memory))
+        working = asyncio.ensure_future(check(blanked(growing.text)[:end], memory))
         ending = asyncio.ensure_future(growing.ended.wait())
         try:
             await asyncio.wait([working, ending], return_when=asyncio.FIRST_COMPLETED)

@@ -11,6 +11,7 @@ from typing import Any
 
 from schemas.answers import GeneratedAnswer
 from schemas.grounding import GroundingFindings
+from schemas.reasoning import blanked
 from schemas.streams import AnswerChunk, CheckedSentences
 from workers.decision.stream_stop import StopOn, stop_reason
 from workers.evaluation.budget import Budget, spending
@@ -110,7 +111,7 @@ class StreamedAnswer:
 
         The last sentence may still grow: it is finished when another one has begun.
         """
-        text = self.text
+        text = blanked(self.text)
         unfinished = len(text) - self.checked
         if self.fields is None or SEGMENTED_ALWAYS < unfinished < self._searched * GROWTH:
             return []
@@ -129,7 +130,7 @@ class StreamedAnswer:
     ) -> Iterator[CheckedSentences]:
         problem, findings = None, GroundingFindings(status="skipped")
         try:
-            answer = self.answer(now).model_copy(update={"answer": self.text[: self.checked]})
+            answer = self.answer(now).model_copy(update={"answer": blanked(self.text)[: self.checked]})
             with spending(Budget()), remembering(self._memory):
                 findings = evaluate_grounding(prepare_grounding(answer), thresholds)
         except Exception as error:  # the whole answer is evaluated all the same
