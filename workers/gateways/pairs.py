@@ -107,7 +107,7 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
         citations=reply.citations,
         model_id=model_name(asked_model, reply.model),
         answered_model=reply.model,
-        provider=_provider(form, mapping(response), asked_model, reply.model),
+        provider=reply.made_by or _provider(form, mapping(response), asked_model, reply.model),
         prompt_version=first_text(pair, "prompt_version"),
         temperature=_temperature(request),
         query_type=first_text(pair, "query_type"),

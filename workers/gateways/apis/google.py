@@ -42,7 +42,7 @@ CANDIDATE_FIELDS = frozenset(
 
 def wrote(body: Mapping[str, Any]) -> bool:
     """Return whether a response has the shape of Google's ``generateContent``."""
-    return isinstance(body.get("candidates"), list) or isinstance(body.get("promptFeedback"), dict)
+    return isinstance(body.get("candidates"), list) or isinstance(_field(body, "promptFeedback"), dict)
 
 
 def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dict[str, Any]]) -> Reply:

@@ -14,6 +14,7 @@ from workers.gateways.apis import (
     google,
     interactions,
     knowledge_bases,
+    ollama,
     openai,
 )
 from workers.gateways.apis.attachments import attached
@@ -21,10 +22,10 @@ from workers.gateways.apis.chat_messages import Conversation, conversation
 from workers.gateways.apis.reply import Reply
 from workers.gateways.apis.streams import is_stream, merged
 from workers.gateways.errors import UnadaptableRecord
-from workers.gateways.reading.lenient_reading import count, mapping, text, total
+from workers.gateways.reading.lenient_reading import count, first_text, mapping, text, total
 
 KNOWN = "OpenAI, Anthropic, Google, Bedrock or Cohere"
-SERVICES = (google, interactions, anthropic, bedrock, knowledge_bases, bedrock_models, cohere, openai)
+SERVICES = (google, interactions, anthropic, bedrock, knowledge_bases, bedrock_models, cohere, ollama, openai)
 """Services by the shape of their responses, the most particular shapes first."""
 
 
@@ -42,7 +43,7 @@ def reply_of(response: Any, request: Mapping[str, Any], sources: Sequence[dict[s
         response = merged(response)
     elif isinstance(response, list):
         response = {"choices": [{"message": each} for each in response[-1:]]}
-    body = mapping(response)
+    body = _of_langchain(mapping(response))
     for service in SERVICES:
         if service.wrote(body):
             reply: Reply = service.reply(body, request, sources)
@@ -54,6 +55,26 @@ def reply_of(response: Any, request: Mapping[str, Any], sources: Sequence[dict[s
     said = response if isinstance(response, str) else body.get("text", body.get("content"))
     unread = None if isinstance(said, str) else ""
     return Reply(text=text(said), contexts=[*anthropic.sources(request), *sources], unread=unread)
+
+
+def _of_langchain(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a message of LangChain as a response; any other body unchanged.
+
+    A message has model, end and tokens in ``response_metadata`` and ``usage_metadata``; written by ``dumpd`` it is within
+    ``kwargs``.
+    """
+    if "lc" in body and isinstance(body.get("kwargs"), dict):
+        body = mapping(body["kwargs"])
+    told = body.get("response_metadata")
+    if not isinstance(told, dict) or "content" not in body:
+        return body
+    ended = first_text(told, "finish_reason", "stop_reason", "stopReason", "done_reason")
+    return {
+        "id": body.get("id"),
+        "model": first_text(told, "model_name", "model", "model_id"),
+        "usage": body.get("usage_metadata"),
+        "choices": [{"message": body, "finish_reason": ended}],
+    }
 
 
 def check_known(reply: Reply, form: str, field: str) -> None:

@@ -54,6 +54,7 @@ class Reply:
         created: creation time in the service's form.
         error: error message of the response, if any.
         service: name of the service whose shape the response has; ``None`` if several services share it.
+        made_by: name of the server that has this shape alone and answers in the format ``openai``; ``None`` for others.
         unread: dotted name of the first part without a known shape; ``None`` if all parts were read. A response
             without text is an empty answer only if all its parts were read.
     """
@@ -72,6 +73,7 @@ class Reply:
     created: Any = None
     error: str | None = None
     service: str | None = None
+    made_by: str | None = None
     unread: str | None = None
 
     @property

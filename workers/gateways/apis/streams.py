@@ -8,7 +8,7 @@ Bedrock and Cohere are merged in their modules.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workers.gateways.apis import bedrock, bedrock_models, cohere, knowledge_bases
+from workers.gateways.apis import bedrock, bedrock_models, cohere, knowledge_bases, ollama
 from workers.gateways.reading.lenient_reading import count, first_text, items, mapping, objects
 
 NO_TEXT_DELTAS = frozenset({"input_json_delta", "thinking_delta", "signature_delta", "compaction_delta"})
@@ -41,6 +41,8 @@ def merged(chunks: Sequence[Any]) -> dict[str, Any]:
         return _anthropic(found)
     if any("choices" in each for each in found):
         return _openai(found)
+    if any(ollama.is_chunk(each) for each in found):
+        return ollama.merged(found)
     if any(_of_responses(each) for each in found):
         return _responses(found)
     return next((dict(each) for each in found if "error" in each), {})
@@ -53,6 +55,7 @@ def _is_chunk(value: Any) -> bool:
         or any(service.is_event(source) for service in (cohere, knowledge_bases, bedrock_models, bedrock))
         or first_text(source, "type") in FINAL_EVENTS
         or source.get("type") == "message_start"
+        or ollama.is_chunk(source)
         or any("delta" in choice or _is_of_mistral(choice) for choice in objects(source.get("choices")))
         or _of_responses(source)
         or source.keys() == {"error"}
@@ -98,8 +101,8 @@ def _openai(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             reason = part.get("finish_reason") or part.get("stop_reason")
             choice["finish_reason"] = reason or choice.get("finish_reason")
             for name, value in mapping(part.get("message") if _is_of_mistral(part) else part.get("delta")).items():
-                if name in ("content", "refusal") and isinstance(value, str):
-                    message[name] = _joined(message.get(name), value)
+                if name in ("content", "refusal") and isinstance(value, str | list):
+                    message[name] = _continued(message.get(name), value)
                 elif name in ("tool_calls", "annotations"):
                     message[name] = [*message.get(name, ()), *items(value)]
                 elif name == "audio":
@@ -108,6 +111,14 @@ def _openai(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 elif value is not None or name not in message:
                     message[name] = value  # also what is unknown, so that it is refused and not left out
     return body | {"choices": [choice]}
+
+
+def _continued(before: Any, piece: str | list[Any]) -> str | list[Any]:
+    """Return a content with the next piece: a text, or a list of parts if any piece is one, as Mistral's are."""
+    if isinstance(piece, str) and not isinstance(before, list):
+        return _joined(before, piece)
+    parts = list(before) if isinstance(before, list) else [{"type": "text", "text": before}] if before else []
+    return [*parts, *([{"type": "text", "text": piece}] if isinstance(piece, str) else piece)]
 
 
 def _joined(before: Any, piece: Any) -> str:

@@ -1,5 +1,6 @@
 """Read sources in the common forms of callers: a text, or an object with common field names."""
 
+from collections.abc import Mapping
 from typing import Any, get_args
 
 from schemas.answers import ContextChunk, SourceType
@@ -7,11 +8,15 @@ from workers.gateways.errors import UnadaptableRecord
 from workers.gateways.reading.lenient_reading import first_text, items, mapping, number, text, time, unfolded, without
 from workers.gateways.reading.tool_calls import call_of
 
-_CONTENT = ("content", "text", "page_content", "document", "chunk", "passage", "value")
-_NAMED = ("chunk_id", "id", "document_id", "doc_id", "file_id", "source_id", "_id")
+_CONTENT = ("content", "text", "page_content", "document", "chunk", "passage", "value", "snippet")
+_NAMED = ("chunk_id", "id", "id_", "document_id", "doc_id", "file_id", "source_id", "_id", "uuid")
 _TITLE = ("source_name", "title", "name", "filename", "file_name")
-_PATH = ("source_path", "url", "uri", "link", "path", "source")
-_SCORE = ("retrieval_score", "score", "relevance_score", "similarity")
+_PATH = ("source_path", "url", "uri", "link", "path", "source", "source_uri", "sourceUri")
+_SCORE = ("retrieval_score", "score", "relevance_score", "similarity", "_score")
+_WRAPPERS = ("node", "kwargs", "payload", "_source", "properties", "data", "document", "metadata")
+"""Fields that hold the text and its fields: LlamaIndex, ``dumpd`` of LangChain, Qdrant, Elasticsearch, Weaviate, Cohere,
+rerankers, Pinecone."""
+_VECTORS = frozenset({"embedding", "vector", "vectors", "values", "sparse_values", "_embedding"})
 _OWN = frozenset(ContextChunk.model_fields) - {
     "chunk_id",
     "content",
@@ -20,7 +25,7 @@ _OWN = frozenset(ContextChunk.model_fields) - {
     "retrieval_score",
     "metadata",
 }
-_KNOWN = frozenset({*_CONTENT, *_NAMED, *_TITLE, *_PATH, *_SCORE, *_OWN, "metadata"})
+_KNOWN = frozenset({*_CONTENT, *_NAMED, *_TITLE, *_PATH, *_SCORE, *_OWN, "metadata", "meta"})
 _TIMES = ("last_updated", "created_at", "learned_at")
 
 
@@ -28,7 +33,8 @@ def chunk_of(source: Any) -> dict[str, Any] | None:
     """Return the fields of a ``ContextChunk`` from a source.
 
     Fields of ``ContextChunk`` keep their name. Other common names are recognised (``page_content`` and ``metadata`` of
-    LangChain, ``text`` and ``id`` of most libraries). All other fields become metadata.
+    LangChain, ``text`` and ``id`` of most libraries), also within the field in which a retriever wraps them, or beside a
+    score in a list of both. All other fields become metadata, but for vectors.
 
     Args:
         source: a text or an object.
@@ -38,14 +44,14 @@ def chunk_of(source: Any) -> dict[str, Any] | None:
     """
     if isinstance(source, str):
         return {"chunk_id": None, "content": source} if text(source) else None
-    found = mapping(source)
-    content = first_text(found, *_CONTENT)
+    found = _opened(source)
+    content = _written(found)
     if content is None:
         return None
-    inner = mapping(found.get("metadata"))
+    inner = mapping(found.get("metadata") or found.get("meta"))
     both = {**inner, **found}
     chunk = {name: _own(name, both[name]) for name in _OWN if both.get(name) is not None}
-    rest = without({**found, **inner}, _KNOWN)
+    rest = without({**found, **inner}, _KNOWN | _VECTORS)
     return {name: value for name, value in chunk.items() if value is not None} | {
         "chunk_id": first_text(both, *_NAMED),
         "content": content,
@@ -54,6 +60,37 @@ def chunk_of(source: Any) -> dict[str, Any] | None:
         "retrieval_score": next((score for name in _SCORE if (score := number(both.get(name))) is not None), None),
         "metadata": rest or None,
     }
+
+
+def _opened(source: Any, wrappers: int = 2) -> Mapping[str, Any]:
+    """Return a source without its wrappers; fields beside a wrapper go before those within."""
+    if _is_scored(source):
+        source = {**source[0], "score": source[1]}
+    found = mapping(source)
+    if not wrappers or _written(found) is not None:
+        return found
+    for name in _WRAPPERS:
+        inner = _opened(found.get(name), wrappers - 1)
+        if _written(inner) is not None:
+            beside = {} if name == "kwargs" else without(found, frozenset({name}))
+            return {**inner, **beside}
+    return found
+
+
+def _is_scored(source: Any) -> bool:
+    """Return whether a value is a source and its score, as LangChain's vector stores return them."""
+    return (
+        isinstance(source, list) and len(source) == 2 and isinstance(source[0], dict) and number(source[1]) is not None
+    )
+
+
+def _written(source: Mapping[str, Any]) -> str | None:
+    """Return the text of a source; of a list of parts (OpenAI's vector stores) with blank lines between them."""
+    if (found := first_text(source, *_CONTENT)) is not None:
+        return found
+    content = source.get("content")
+    parts = [first_text(mapping(part), "text") for part in (content if isinstance(content, list) else [content])]
+    return text("\n\n".join(part for part in parts if part))
 
 
 def check_sources(sources: Any, form: str, field: str) -> None:
@@ -74,9 +111,14 @@ def check_sources(sources: Any, form: str, field: str) -> None:
     if any(chunk_of(each) for each in sources):
         return
     for place, each in enumerate(sources):
-        if not (each is None or isinstance(each, str) or (isinstance(each, dict) and each.keys() <= _KNOWN)):
+        if not (each is None or isinstance(each, str) or (isinstance(each, dict) and _says_no_text(each))):
             name = f"{field}.{place}"
             raise UnadaptableRecord(f"{form}: {name} has no text; give it in the field content", name)
+
+
+def _says_no_text(source: Mapping[str, Any]) -> bool:
+    """Return whether all fields of a source are known, and none that holds texts holds a structure."""
+    return source.keys() <= _KNOWN and not any(isinstance(source.get(name), dict | list) for name in _CONTENT)
 
 
 def given_sources(value: Any) -> Any:
@@ -91,7 +133,7 @@ def given_sources(value: Any) -> Any:
     if isinstance(found, str | dict):
         return [found]
     if isinstance(found, list):
-        return [each for one in found for each in (one if isinstance(one, list) else [one])]
+        return [each for one in found for each in (one if isinstance(one, list) and not _is_scored(one) else [one])]
     return found
 
 
