@@ -50,7 +50,15 @@ def test_an_assigned_request_is_offered_to_its_person_first_and_to_nobody_else(d
     lister, colleague = deciding.client("lister"), deciding.client("colleague")
     body = {"action": "assign", "assignee": "colleague", "review_ids": [reviews[2]]}
     assert lister.post("/api/reviews/bulk", json=body).json() == [
-        {"review_id": reviews[2], "done": True, "detail": "", "undo_until": None, "shown": "", "contradicted": []}
+        {
+            "review_id": reviews[2],
+            "done": True,
+            "detail": "",
+            "field": "",
+            "undo_until": None,
+            "shown": "",
+            "contradicted": [],
+        }
     ]
     assert assigned_to(deciding, "lister", "colleague") == set(), "a preview changes nothing"
     lister.post("/api/reviews/bulk", json=body | {"preview": False})

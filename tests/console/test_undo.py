@@ -190,7 +190,7 @@ def test_a_decision_can_be_undone_from_another_page_and_after_coming_back(
         expect(page.locator("#status")).to_contain_text("Rejected")
         page.goto("/queue")
         expect(page.locator("#status")).to_contain_text(f"Rejected: “{asked}”")
-        page.get_by_role("button", name=f"Undo: “{asked}”").click()
+        page.get_by_role("button", name=f"Undo (u): “{asked}”").click()
         expect(page).to_have_url(f"{console.url}/review/{first}")
         expect(page.locator("#question")).to_be_focused()
         reject(page)
@@ -246,7 +246,7 @@ def test_a_bulk_decision_names_its_requests_before_and_is_undone_as_one(
         assert serious_violations(page) == []
         page.get_by_role("button", name="Reject 2").click()
         expect(page.locator("#status")).to_contain_text("Rejected: 2 of 2 requests")
-        page.get_by_role("button", name="Undo: 2 of 2 requests").click()
+        page.get_by_role("button", name="Undo (u): 2 of 2 requests").click()
         expect(page.get_by_label("Choose all of this page")).to_be_enabled()
         expect(page.locator("[data-choose]:enabled")).to_have_count(2)
         expect(page.locator(".review-head strong")).to_have_text("2")
@@ -268,7 +268,7 @@ def test_an_undo_of_several_decisions_says_how_many_were_undone(browser: Browser
         expect(page.locator("#status")).to_contain_text("Rejected: 3 of 3 requests")
         # Undone for itself in another window meanwhile.
         console.client("partial-undoer").post(f"/api/reviews/{reviews[1]}/undo").raise_for_status()
-        page.get_by_role("button", name="Undo: 3 of 3 requests").click()
+        page.get_by_role("button", name="Undo (u): 3 of 3 requests").click()
         expect(page.locator("#status")).to_contain_text("2 of 3 undone; there is nothing to undo for")
         expect(page.locator("#status")).to_have_class("error")
         expect(page.locator("[data-choose]:enabled")).to_have_count(3)

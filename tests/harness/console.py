@@ -61,6 +61,7 @@ ONE_TENANT = {
     "thumb-measurer": "thumb-sizes", "screen-typist": "screen-keyboard", "word-reader": "word-pieces", "head-of-phone": "phone-heads",
     "ring-seeker": "focus-rings", "double-undoer": "undo-twice", "gap-seeker": "undo-gaps", "filter-typist": "key-filters", "list-walker": "list-focus", "passage-finder": "passages-found",
     "key-undoer": "key-undo", "key-undoer-apart": "key-undo-apart", "question-opener": "long-questions", "cut-reader": "cut-questions", "cut-undoer": "cut-undo", "slow-decider": "slow-lines", "evidence-seeker": "near-evidence", "blank-reader": "blank-answers",
+    "lead": "teams", "member": "teams", "seeker": "sought", "sought-ben": "sought", "second-sought": "sought-blind", "key-lister": "key-list", "empty-presser": "pressed-empties",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
 

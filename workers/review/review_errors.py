@@ -12,15 +12,17 @@ WITHDRAW = "withdraw"
 """Action of a withdrawal in lists and pages; its record is a rejection that names what it withdraws."""
 
 
-def final_advice(action: str | None) -> str:
+def final_advice(action: str | None, *, may_withdraw: bool = False) -> str:
     """Return the advice on a published decision, which an auditor can withdraw while readers have its answer.
 
     Args:
         action: what was decided; ``None`` if the evaluation made the answer final.
+        may_withdraw: the advice is for an auditor.
     """
     if action == WITHDRAW:
         return f"A withdrawal is final. If readers still need an answer, {_ASK_AGAIN}"
-    withdrawn = "" if action == "reject" else "ask an auditor to withdraw the answer, and "
+    ways = {True: "withdraw the answer on its page, and ", False: "ask an auditor to withdraw the answer, and "}
+    withdrawn = "" if action == "reject" else ways[may_withdraw]
     return f"A published decision is final. If it was wrong, {withdrawn}{_ASK_AGAIN}"
 
 

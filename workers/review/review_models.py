@@ -55,9 +55,30 @@ class Filters(Strict):
         default=None,
         description="Person to whom the requests are assigned, in upper or lower case; `nobody` for unassigned ones.",
     )
+    reviewed_by: Label | None = Field(
+        default=None,
+        description="Person who decided the requests or reviewed them independently, in upper or lower case; `policy` for deadlines. Its state is decided, also by default.",
+    )
     state: QueueState = Field(default="open", description="open, decided, or waiting for a blind second review.")
 
-    @field_validator("assignee", mode="before")
+    @model_validator(mode="before")
+    @classmethod
+    def _decided_if_reviewed(cls, given: Any) -> Any:
+        is_implied = isinstance(given, dict) and given.get("reviewed_by") and "state" not in given
+        return given | {"state": "decided"} if is_implied else given
+
+    @model_validator(mode="after")
+    def _reviewed_are_decided(self) -> Self:
+        if self.reviewed_by and self.state != "decided":
+            raise ValueError("reviewed_by is valid only for the state decided; leave one of both out")
+        return self
+
+    @property
+    def of_open(self) -> "Filters":
+        """Return the filters for open requests."""
+        return self.model_copy(update={"state": "open", "reviewed_by": None})
+
+    @field_validator("assignee", "reviewed_by", mode="before")
     @classmethod
     def _without_blanks(cls, given: object) -> object:
         return (given.strip() or None) if isinstance(given, str) else given
@@ -238,6 +259,12 @@ class QueuePage(BaseModel):
     items: list[ReviewSummary]
     next_cursor: str | None
     open_count: int = Field(description="Number of requests that match the filters.")
+    held_count: int | None = Field(
+        default=None, description="Those whose readers wait; null unless the requests are open."
+    )
+    oldest_at: datetime | None = Field(
+        default=None, description="Time of the oldest request among them; null unless the requests are open."
+    )
 
 
 USUAL_REASONS = (

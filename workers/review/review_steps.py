@@ -18,6 +18,7 @@ from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.privacy.record_masking import Privacy
 from workers.review.decision_events import review_event
+from workers.review.people import may_review, reviewing_people
 from workers.review.queue.left_requests import Left, LeftRequests, standing_escalations
 from workers.review.queue.locks import ReviewLocks
 from workers.review.queue.remaining import Remaining, remaining
@@ -67,6 +68,7 @@ class ReviewSteps(ReviewQueue):
         privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
         super().__init__(store, locks, settings.review, privacy, now)
         self._left = LeftRequests(shared)
+        self._tokens = settings.console.tokens
         self._producer = producer
         self._version = pipeline_version
         self._taken: Counter[str] = Counter()
@@ -100,8 +102,9 @@ class ReviewSteps(ReviewQueue):
         if filters.state == "open":
             if self._is_turn_of_second_review(who) and (second := await second_review()) is not None:
                 return second
-            # What is assigned to the reviewer comes first, what is assigned to others not at all.
-            parts = [replace(wanted, assignee=who.name), replace(wanted, for_person=who.name)]
+            # What is assigned to the reviewer comes first, what is assigned to others not at all: unless they have left.
+            others = tuple(person for person in reviewing_people(self._tokens) if person[0] != who.name)
+            parts = [replace(wanted, assignee=who.name), replace(wanted, not_of=others)]
             for part in [wanted] if wanted.assignee else parts:
                 places = await self._store.page(
                     part,
@@ -126,7 +129,7 @@ class ReviewSteps(ReviewQueue):
         """
         recent = list(await self._locks.recent())
         everything = QueueFilters(tenants=tuple(sorted(who.tenants)))
-        wanted = wanted_filters(filters.model_copy(update={"state": "open"}), who) or everything
+        wanted = wanted_filters(filters.of_open, who) or everything
         places, offered, total, all_open = await asyncio.gather(
             self._store.page(wanted, limit=CANDIDATES, without=recent),
             self._store.page(
@@ -152,7 +155,7 @@ class ReviewSteps(ReviewQueue):
             | {n for n, kind in kinds.items() if kind == "skipped"},
             escalated={name for name, each in standing.items() if each.by == who.name}
             | {name for name, kind in kinds.items() if kind == "escalated"},
-            assignees=assignees,
+            assignees={key: name for key, name in assignees.items() if may_review(self._tokens, name, key[0])},
             holders={name: lock.holder for name, lock in locks.items()},
             others=max(0, total - len(places)),
             outside=max(0, all_open - total),

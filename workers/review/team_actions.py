@@ -13,12 +13,12 @@ from pydantic import BaseModel, Field, model_validator
 
 from schemas.base import Identifier, Label, LongText
 from workers.errors import UnavailableError, describe
+from workers.review.people import EVERY_TENANT, may_review, reviewing_people
 from workers.review.queue.locks import DecisionMark, is_second
 from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
 from workers.review.review_models import Acceptance, AcceptancePoint, DecisionBody, Reviewer, ReviewerFigures, Strict
 from workers.review.review_service import ReviewService
 from workers.settings import AccessToken
-from workers.settings.sections.scopes import Scope
 from workers.stores.queries.reviews.review_team_queries import NOBODY, AcceptanceBy, Facets, Interval, ReviewTeamQueries
 
 MOST_AT_ONCE = 100
@@ -60,6 +60,7 @@ class BulkOutcome(BaseModel):
     review_id: str
     done: bool = Field(description="True if the action was taken, or would be taken after a preview.")
     detail: str = Field(description="Why not; empty if it was done.")
+    field: str = Field(default="", description="Field of the decision that ``detail`` is about; empty if none is.")
     undo_until: datetime | None = Field(
         default=None, description="End of the time to undo it; null if it cannot be undone."
     )
@@ -116,11 +117,12 @@ class TeamActions:
     def people(self, who: Reviewer) -> list[str]:
         """Return the reviewers who share a tenant with a reviewer."""
         return sorted(
-            token.name
-            for token in self._tokens
-            if Scope.REVIEW in token.scopes
-            and (not token.tenants or not who.tenants or token.tenants.intersection(who.tenants))
+            {name for name, tenant in reviewing_people(self._tokens) if tenant == EVERY_TENANT or who.may_see(tenant)}
         )
+
+    def may_review(self, name: str, tenant: str) -> bool:
+        """Return ``True`` if a person may review the requests of a tenant; false once their token is gone."""
+        return may_review(self._tokens, name, tenant)
 
     async def facets(self, who: Reviewer) -> Facets:
         """Return the values that the filters of the queue offer."""
@@ -178,7 +180,8 @@ class TeamActions:
                 left = review_ids[len(outcomes) :]
                 return outcomes + [BulkOutcome(review_id=each, done=False, detail=describe(error)) for each in left]
             except (ReviewConflict, UnknownReview, InvalidDecision) as error:
-                outcomes.append(BulkOutcome(review_id=review_id, done=False, detail=str(error)))
+                field = error.field if isinstance(error, InvalidDecision) else ""
+                outcomes.append(BulkOutcome(review_id=review_id, done=False, detail=str(error), field=field))
         return outcomes
 
     async def _act(self, review_id: str, body: BulkBody, who: Reviewer) -> BulkOutcome:
@@ -221,9 +224,7 @@ class TeamActions:
         return BulkOutcome(review_id=review_id, done=True, detail="", undo_until=until)
 
     def _refuse_stranger(self, assignee: str, tenant: str) -> None:
-        for token in self._tokens:
-            if token.name == assignee and Scope.REVIEW in token.scopes and tenant in (token.tenants or {tenant}):
-                return
-        raise InvalidDecision(
-            "assignee", f"{assignee} may not review the requests of this tenant; choose another person"
-        )
+        if not self.may_review(assignee, tenant):
+            raise InvalidDecision(
+                "assignee", f"{assignee} may not review the requests of this tenant; choose another person"
+            )

@@ -15,7 +15,7 @@ from workers.decision.release_events import fitted_request
 from workers.feedback.observed_events import review_event
 from workers.review.agreement import cohens_kappa
 from workers.review.decision_events import decided, decided_by_deadline
-from workers.review.queue.deadlines import deadline_action
+from workers.review.queue.deadlines import deadline_action, last_action
 from workers.settings import ReviewSettings
 from workers.stores.clickhouse.rows.review_rows import review_rows
 
@@ -62,13 +62,32 @@ def test_a_deadline_decides_the_same_whoever_finds_it_passed(state: Any, action:
 
 def test_what_the_policy_does_is_told_by_settings_and_ends_after_one_escalation() -> None:
     def does(held: bool, queue: str, **settings: Any) -> str:
-        return deadline_action(ReviewSettings(**settings), queue, held=held)
+        return deadline_action(ReviewSettings(**settings), queue, held=held, answer="It takes 3 days.")
 
     assert (does(True, "default"), does(False, "default")) == ("reject", "keep")
     assert does(True, "default", deadline_held="warn") == "warn"
     for held, queue in product((True, False), ("default", "escalated", "lawyers")):
         action = does(held, queue, deadline_held="escalate", deadline_shown="escalate", deadline_last="warn")
         assert action == ("escalate" if queue != "escalated" else "warn" if held else "keep")
+
+
+@pytest.mark.parametrize(
+    ("answer", "queue", "done"),
+    [
+        ("", "default", "reject"),
+        (" \u200b\n", "default", "reject"),
+        ("", "escalated", "reject"),
+        ("3", "default", "warn"),
+        ("👍", "escalated", "warn"),
+    ],
+)
+def test_no_deadline_releases_an_empty_answer(answer: str, queue: str, done: str) -> None:
+    settings = ReviewSettings(deadline_held="warn", deadline_last="warn")
+    assert deadline_action(settings, queue, held=True, answer=answer) == done
+    assert deadline_action(settings, queue, held=False, answer=answer) == "keep", "readers have it already"
+    settings = ReviewSettings(deadline_held="escalate", deadline_last="warn")
+    assert deadline_action(settings, "default", held=True, answer=answer) == "escalate"
+    assert last_action(settings, held=True, answer=answer) == done
 
 
 # ------------------------------------------------------------------ feedback

@@ -93,7 +93,7 @@ class DeadlineSweeper:
             if request is None:
                 log.warning("review_request_awaited", review_id=place.review_id, answer_id=place.answer_id)
                 continue  # the other row follows
-            action = deadline_action(self._context.settings.review, place.queue, held=place.held)
+            action = deadline_action(self._context.settings.review, place.queue, held=place.held, answer=request.answer)
             outputs.append(
                 self._escalation(place, now) if action == "escalate" else self._decision(place, request, action, now)
             )

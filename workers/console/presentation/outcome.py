@@ -241,7 +241,7 @@ def escalation_words(item: ReviewItem, settings: ReviewSettings) -> str:
     """
     if not item.outcomes:
         return ""
-    action = last_action(settings, held=item.held)
+    action = last_action(settings, held=item.held, answer=item.answer)
     kept = "warn" if item.shown_state == "warned" else "approve"
     then = readers_get(
         item.outcomes[kept if action == "keep" else action], item.shown_state, empty=is_empty(item.answer, item.reasons)

@@ -33,11 +33,14 @@ from workers.settings.sections.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import cut_at_word
 from workers.stores.queries.audit_queries import LOADED_AHEAD
+from workers.stores.queries.reviews.review_team_queries import NOBODY
 
 router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
 PAGE_SIZE = 50
-FIGURES_DAYS = 7
+FIGURES_DAYS = (1, 7, 14, 30, 90)
+"""Periods of the figures of the reviewers to choose from, days."""
+USUAL_DAYS = 7
 MOST_LEFT = 10
 """Maximum number of requests that are named among those that are left."""
 MAX_BEGIN = 120
@@ -53,6 +56,9 @@ def filters_of(request: Request) -> Filters:
         Problem: 422, a filter has an invalid value.
     """
     given = {name: request.query_params.get(name, "").strip() for name in Filters.model_fields}
+    if given["state"] not in ("", "decided"):
+        # A page of open requests has no field for it: the state was chosen after it.
+        given["reviewed_by"] = ""
     try:
         return Filters.model_validate({name: value for name, value in given.items() if value})
     except ValueError:
@@ -79,7 +85,13 @@ async def filter_values(team: TeamActions, who: Reviewer, filters: Filters) -> M
     given = filters.model_dump()
     # A chosen value stays on offer when no open request has it any more.
     options = {name: sorted({*values, *filter(None, [given[name]])}) for name, values in offered.items()}
-    return {"given": given, "options": options, "people": team.people(who), "address": address_of(filters)}
+    people = team.people(who)
+    # In any case, as the filter matches them; the spelling of a token or an assignment comes first.
+    named = {name.lower(): name for name in (given["assignee"] or NOBODY, *facets.assignees, *people, NOBODY)}
+    return {
+        "given": given, "options": options, "people": people, "address": address_of(filters),
+        "left_people": sorted({*named.values()} - {*people, NOBODY}),
+    }  # fmt: skip
 
 
 @router.get("/queue")
@@ -90,16 +102,18 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
         principal.require_tenant(filters.tenant)
     cursor, trail = request.query_params.get("cursor", ""), request.query_params.getlist("trail")[-MOST_TRAIL:]
     who = Reviewer(principal.name, principal.tenants)
+    days = next((each for each in FIGURES_DAYS if str(each) == request.query_params.get("days")), USUAL_DAYS)
     with refusals():
         found = await service.queue(filters, who, cursor=cursor or None, limit=PAGE_SIZE)
     resources.accesses.note_page(principal, "queue", [(item.tenant, item.answer_id) for item in found.items])
     return page(
         "queue.html", request, principal, undo_seconds=resources.settings.review.undo_seconds,
-        review_address=address_of(filters.model_copy(update={"state": "open"})) if filters.state == "decided" else address_of(filters),
+        review_address=address_of(filters.of_open if filters.state == "decided" else filters),
         found=found, more=_page_address(filters, found.next_cursor, [*trail, cursor]) if found.next_cursor else None,
-        previous=_page_address(filters, trail[-1] if trail else "", trail[:-1]) if cursor else None, now=resources.now(), figures_days=FIGURES_DAYS,
+        previous=_page_address(filters, trail[-1] if trail else "", trail[:-1]) if cursor else None, now=resources.now(), figures_days=days, periods=FIGURES_DAYS,
+        may_review=team.may_review,
         minima={tenant: gate_range(resources.settings, tenant) for tenant in {item.tenant for item in found.items}},
-        reviewers=await team.reviewers(who, FIGURES_DAYS), **await filter_values(team, who, filters),
+        reviewers=await team.reviewers(who, days), **await filter_values(team, who, filters),
     )  # fmt: skip
 
 
@@ -185,9 +199,8 @@ async def review_remaining(
     resources.accesses.note_page(principal, "queue", [(place.tenant, place.answer_id) for place in named])
     texts = await service.beginnings(named)
     begins = {key: cut_at_word(plain_text(text), MAX_BEGIN) for key, text in texts.items()}
-    open_ones = filters.model_copy(update={"state": "open"})
     return page(
-        "remaining.html", request, principal, left=left, filters=filters, address=address_of(open_ones),
+        "remaining.html", request, principal, left=left, filters=filters, address=address_of(filters.of_open),
         decided_address=address_of(filters), MOST=MOST_LEFT, begins=begins,
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Annotated
 
 import pyarrow as pa
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
 
@@ -150,6 +150,20 @@ class AuditQuery(BaseModel):
 Wanted = Annotated[AuditQuery, Query()]
 
 
+def refuse_unknown_filters(request: Request) -> None:
+    """Refuse parameters that no filter has: a file of everything would pass for that of a person.
+
+    Raises:
+        Problem: 422, a parameter is unknown.
+    """
+    known = {*AuditQuery.model_fields, "cursor", "limit", "format"}
+    if unknown := sorted(set(request.query_params) - known):
+        raise Problem(422, f"{', '.join(unknown)}: there is no such filter; use {', '.join(sorted(known))}")
+
+
+KNOWN_FILTERS = [Depends(refuse_unknown_filters)]
+
+
 @router.get("/citations", responses=documented(401, 403, 422, 429, 503))
 async def audit_citations(
     principal: Admin,
@@ -189,7 +203,7 @@ async def audit_low_grounding(
     return await _audit(principal, resources, tenant, threshold, False, Period(since, until), cursor, limit)
 
 
-@router.get("/accesses", responses=documented(401, 403, 422, 429, 503))
+@router.get("/accesses", dependencies=KNOWN_FILTERS, responses=documented(401, 403, 422, 429, 503))
 async def audit_accesses(
     principal: Admin, resources: Shared, wanted: Wanted, cursor: Cursor = None, limit: Limit = 50
 ) -> AccessPage:
@@ -198,7 +212,7 @@ async def audit_accesses(
     return AccessPage(items=[Access.model_validate(row) for row in rows], next_cursor=following)
 
 
-@router.get("/decisions", responses=documented(401, 403, 422, 429, 503))
+@router.get("/decisions", dependencies=KNOWN_FILTERS, responses=documented(401, 403, 422, 429, 503))
 async def audit_decisions(
     principal: Admin, resources: Shared, wanted: Wanted, cursor: Cursor = None, limit: Limit = 50
 ) -> DecisionPage:
@@ -212,7 +226,12 @@ async def audit_decisions(
     )
 
 
-@router.get("/{log}/export", responses=documented(401, 403, 422, 429, 503), response_class=StreamingResponse)
+@router.get(
+    "/{log}/export",
+    dependencies=KNOWN_FILTERS,
+    responses=documented(401, 403, 422, 429, 503),
+    response_class=StreamingResponse,
+)
 async def export_audit(
     log: AuditLog,
     principal: Admin,

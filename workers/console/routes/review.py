@@ -63,6 +63,7 @@ class QueueFacets(BaseModel):
     reasons: list[str]
     signals: list[str]
     queues: list[str]
+    assignees: list[str] = Field(description="People to whom open requests are assigned, also those who have left.")
     people: list[str]
 
 

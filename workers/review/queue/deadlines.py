@@ -2,23 +2,29 @@
 
 from typing import Literal
 
+from workers.evaluation.text.empty_texts import is_blank
 from workers.review.decision_events import DeadlineAction
 from workers.settings import ReviewSettings
 
 
-def deadline_action(settings: ReviewSettings, queue: str, *, held: bool) -> DeadlineAction | Literal["escalate"]:
+def deadline_action(
+    settings: ReviewSettings, queue: str, *, held: bool, answer: str
+) -> DeadlineAction | Literal["escalate"]:
     """Return what the policy does about a passed deadline: reject, warn, keep or escalate.
 
     Args:
         settings: settings of reviews.
         queue: queue of the request.
         held: True if readers wait for the decision.
+        answer: text of the model; an empty one is rejected instead of released, as people cannot approve it either.
     """
     if queue == settings.escalation_queue:
-        return last_action(settings, held=held)
-    return settings.deadline_held if held else settings.deadline_shown
+        return last_action(settings, held=held, answer=answer)
+    action = settings.deadline_held if held else settings.deadline_shown
+    return "reject" if action == "warn" and is_blank(answer) else action
 
 
-def last_action(settings: ReviewSettings, *, held: bool) -> DeadlineAction:
+def last_action(settings: ReviewSettings, *, held: bool, answer: str) -> DeadlineAction:
     """Return what the policy does about the passed deadline of an escalated request: reject, warn or keep."""
-    return settings.deadline_last if held else "keep"
+    action = settings.deadline_last if held else "keep"
+    return "reject" if action == "warn" and is_blank(answer) else action

@@ -40,11 +40,12 @@ async def newest_decisions(
         name: mark
         for name, mark in unstored
         if not is_second(name)
+        and (wanted.reviewed_by is None or mark.by.lower() == wanted.reviewed_by.lower())
         and (mark.by == who.name or not is_sampled(name, settings.target_of(mark.tenant).second_share))
     }
     if not marks:
         return []
-    places = await store.page(replace(wanted, state="open"), limit=len(marks), only=sorted(marks))
+    places = await store.page(replace(wanted, state="open", reviewed_by=None), limit=len(marks), only=sorted(marks))
     return [_decided(place, marks[place.review_id]) for place in places]
 
 

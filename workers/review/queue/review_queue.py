@@ -39,7 +39,7 @@ from workers.review.review_models import (
 from workers.settings import ReviewSettings
 from workers.stores.queries.reviews.blind_reviews import Sample
 from workers.stores.queries.reviews.review_queries import ReviewStore
-from workers.stores.queries.reviews.review_queue_rows import QueueFilters
+from workers.stores.queries.reviews.review_queue_rows import QueueFilters, QueueTotals
 from workers.stores.queries.totals import agreeing_total
 from workers.stores.tables.review_tables import QueueRow
 
@@ -79,7 +79,7 @@ class ReviewQueue:
         wanted = wanted_filters(filters, who)
         if wanted is None:
             return QueuePage(items=[], next_cursor=None, open_count=0)
-        places, number = await self._page(wanted, who, cursor, limit + 1)
+        places, totals = await self._page(wanted, who, cursor, limit + 1)
         shown, more = places[:limit], len(places) > limit
         following = write_cursor(shown[-1], filters.state) if more else None
         if filters.state == "second":
@@ -103,19 +103,22 @@ class ReviewQueue:
             )
             for place in shown
         ]
-        total = agreeing_total(number, len(items), first=cursor is None, more=more)
-        return QueuePage(items=items, next_cursor=following, open_count=total)
+        total = agreeing_total(totals.number, len(items), first=cursor is None, more=more)
+        return QueuePage(
+            items=items, next_cursor=following, open_count=total,
+            held_count=totals.held, oldest_at=totals.oldest_at,
+        )  # fmt: skip
 
     async def _page(
         self, wanted: QueueFilters, who: Reviewer, cursor: str | None, limit: int
-    ) -> tuple[list[QueueRow], int]:
-        """Return the places after a cursor, in the order of their state, and the total number of matches."""
+    ) -> tuple[list[QueueRow], QueueTotals]:
+        """Return the places after a cursor, in the order of their state, and the totals of all matches."""
         if wanted.state == "open":
             after = open_cursor(cursor)
             without = list(await self._locks.recent())
             return await asyncio.gather(
                 self._store.page(wanted, limit=limit, after=after, without=without),
-                self._store.count(wanted, without=without),
+                self._store.open_totals(wanted, without),
             )
         begin, sample = decided_cursor(cursor, wanted.state), self._sample(who)
         if wanted.state == "decided":
@@ -124,10 +127,11 @@ class ReviewQueue:
             places, number = await asyncio.gather(
                 self._store.decided(wanted, sample, limit=limit, after=begin), self._store.count(wanted, sample)
             )
-            return merged_decisions(places, newest, begin, limit), number + len(newest)
-        return await asyncio.gather(
+            return merged_decisions(places, newest, begin, limit), QueueTotals(number + len(newest))
+        places, number = await asyncio.gather(
             self._store.for_second_review(wanted, sample, limit=limit, after=begin), self._store.count(wanted, sample)
         )
+        return places, QueueTotals(number)
 
     async def item(self, review_id: str, who: Reviewer) -> ReviewItem:
         """Return a request with answer, claims, evidence and history.
@@ -276,8 +280,10 @@ class ReviewQueue:
             )  # fmt: skip
         action = last = None
         if place.is_open and place.deadline_at is not None:
-            action = deadline_action(self._settings, place.queue, held=place.held)
-            last = last_action(self._settings, held=place.held) if action == "escalate" else action
+            action = deadline_action(self._settings, place.queue, held=place.held, answer=request.answer)
+            last = (
+                last_action(self._settings, held=place.held, answer=request.answer) if action == "escalate" else action
+            )
         return ReviewItem(
             **summary | {"query": request.query},
             answer=request.answer,

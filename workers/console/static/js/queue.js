@@ -1,7 +1,8 @@
 // The queue as a list: choose requests, preview an action on them, and take it.
 
 import { beginningOf, complain, reasonOf, say, send } from "./common.js";
-import { offerUndo } from "./undo.js";
+import { isShortcut } from "./shortcuts.js";
+import { offerUndo, undo } from "./undo.js";
 
 const LONGEST_TITLE = 80;
 
@@ -26,6 +27,9 @@ function body(preview) {
     preview,
   };
 }
+
+/** Why a request is refused, without the name of the field, which is for programs. */
+const wordsOf = ({ detail, field }) => detail.replace(`${field}: `, "");
 
 const VERBS = { assign: "Assign", approve: "Approve", reject: "Reject", escalate: "Escalate" };
 const rowOf = (id) => document.querySelector(`[data-row="${CSS.escape(id)}"]`);
@@ -88,7 +92,7 @@ async function preview(event) {
     document.getElementById("bulk-refused").replaceChildren(
       ...refused.map((each) => {
         const line = document.createElement("li");
-        line.textContent = `Not: ${titleOf(each.review_id)} (${each.detail})`;
+        line.textContent = `Not: ${titleOf(each.review_id)} (${wordsOf(each)})`;
         return line;
       }),
     );
@@ -117,7 +121,7 @@ async function act() {
     if (until) {
       offerUndo({ reviews: done, question: `${count} requests`, words: words(), until, at: response.at });
     } else say(`${count} ${words()}.`);
-    for (const each of outcomes.filter((each) => !each.done)) rowOf(each.review_id).querySelector("td:last-child").textContent = `not done: ${each.detail}`;
+    for (const each of outcomes.filter((each) => !each.done)) rowOf(each.review_id).querySelector("td:last-child").textContent = `not done: ${wordsOf(each)}`;
     for (const id of done) {
       const row = rowOf(id);
       const box = row.querySelector("[data-choose]");
@@ -131,6 +135,12 @@ async function act() {
     complain(error);
   }
 }
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "u" || event.repeat || !isShortcut(event)) return;
+  event.preventDefault();
+  undo();
+});
 
 if (bulk) {
   bulk.addEventListener("submit", preview);

@@ -12,10 +12,10 @@ import { showAddress, reviewOfAddress } from "./review_address.js";
 import { buttonOf, holder, isOpen, item, keep } from "./review_item.js";
 import { beginLayout, low, startOfQuestion, toggleGuidelines, toggleQuestion } from "./review_layout.js";
 import { addressOf } from "./saved_filters.js";
+import { fieldOf, isShortcut } from "./shortcuts.js";
 import { noteVote, offerUndo, questionOf, undo } from "./undo.js";
 
 const help = document.getElementById("help");
-const keysOn = document.getElementById("keys-on");
 const filters = document.getElementById("queue-filters");
 const ownCount = document.getElementById("own-count");
 const openCount = document.getElementById("open-count");
@@ -272,6 +272,10 @@ function askWhy(action) {
 function approve(action) {
   const { reason, user_comment: comment } = said();
   if (busy || !isOpen()) return;
+  if (buttonOf(action).ariaDisabled) {
+    complain({ status: 422, message: "The answer is empty, so readers would get nothing; write a correction, or reject the answer" });
+    return;
+  }
   const [found, open] = [foundContradicted(), unjudged()];
   const another = isSaidForAnother(action);
   if (((reason || comment) && !another) || !(found.length || open.length) || isEdited()) {
@@ -499,7 +503,7 @@ const KEYS = {
 };
 
 document.addEventListener("keydown", (event) => {
-  const field = event.target.closest?.("input:not([type=radio]):not([type=checkbox]), textarea, select");
+  const field = fieldOf(event);
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     // Elsewhere it presses nothing: browsers take it for Enter on a button.
     event.preventDefault();
@@ -511,7 +515,7 @@ document.addEventListener("keydown", (event) => {
     else document.getElementById("question")?.focus({ preventScroll: true });
     return;
   }
-  if (field || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || !keysOn.checked) return;
+  if (!isShortcut(event)) return;
   const run = KEYS[event.key] ?? (VERDICT_KEYS[event.key] && (() => judge(VERDICT_KEYS[event.key])));
   if (run) {
     event.preventDefault();
@@ -529,8 +533,6 @@ holder.addEventListener("click", (event) => {
 });
 document.getElementById("help-open").addEventListener("click", () => help.showModal());
 document.getElementById("help-close").addEventListener("click", () => help.close());
-keysOn.checked = localStorage.getItem("review-keys") !== "off";
-keysOn.addEventListener("change", () => localStorage.setItem("review-keys", keysOn.checked ? "on" : "off"));
 
 /** Give back what nobody looks at any more, also when the page is left. */
 function giveBack(reviews) {

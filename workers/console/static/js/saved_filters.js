@@ -8,12 +8,13 @@ const saved = () => JSON.parse(localStorage.getItem(KEY) ?? "{}");
 
 /** The filters of a form as the query part of an address, without those that filter nothing. */
 export function addressOf(form) {
-  return new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "" && value !== "open")).toString();
+  return new URLSearchParams([...new FormData(form)].filter(([name, value]) => value !== "" && `${name}=${value}` !== "state=open")).toString();
 }
 
 function wire(box, form) {
   const names = box.querySelector("[data-saved-names]");
   const name = box.querySelector("[data-saved-name]");
+  let replacing = ""; // the name that the next save replaces
   const list = () => {
     const options = Object.keys(saved()).sort().map((each) => new Option(each, each));
     names.replaceChildren(new Option("choose", ""), ...options);
@@ -21,7 +22,13 @@ function wire(box, form) {
   const save = () => {
     const given = name.value.trim();
     if (!given) return name.focus();
-    localStorage.setItem(KEY, JSON.stringify({ ...saved(), [given]: addressOf(form) }));
+    const [before, now] = [saved()[given], addressOf(form)];
+    if (before !== undefined && before !== now && replacing !== given) {
+      replacing = given;
+      return say(`“${given}” exists with other filters. Save again to replace it.`);
+    }
+    replacing = "";
+    localStorage.setItem(KEY, JSON.stringify({ ...saved(), [given]: now }));
     list();
     names.value = given;
     say(`Saved: “${given}”, in this browser.`);

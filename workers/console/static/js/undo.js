@@ -22,6 +22,9 @@ export function questionOf(article) {
   return `“${beginningOf(question, LONGEST_QUESTION)}”`;
 }
 
+/** The name of the button, with its key on pages where that key counts. */
+const undoName = () => (document.getElementById("keys-on")?.checked && !small.matches ? "Undo (u)" : "Undo");
+
 /** How long a step can be undone, in ms, by the settings. */
 const windowMs = () => Number(document.querySelector("[data-undo-seconds]").dataset.undoSeconds) * 1000;
 
@@ -37,8 +40,7 @@ export function offerUndo({ reviews, question, words, until, at, run }) {
     if (run) reopening.set(reviews[0], run);
     keep();
   }
-  const name = location.pathname.startsWith("/review") && !small.matches ? "Undo (u)" : "Undo";
-  say(`${words}: ${question}`, until && forMs > 0 ? { name, about: question, run: undo, forMs } : undefined);
+  say(`${words}: ${question}`, until && forMs > 0 ? { name: undoName(), about: question, run: undo, forMs } : undefined);
 }
 
 /** Say what was undone before this page was loaded, and offer to undo the last step that was made on a page before. */
@@ -53,11 +55,12 @@ export function offerLeft() {
   const step = steps.at(-1);
   const forMs = step ? Date.parse(step.until) - Date.now() - MARGIN_MS : 0;
   const words = [undone?.done, forMs > 0 ? `${step.words}: ${step.question}` : ""].filter(Boolean).join(". ");
-  if (words) say(words, forMs > 0 ? { name: "Undo", about: step.question, run: undo, forMs } : undefined);
+  if (words) say(words, forMs > 0 ? { name: undoName(), about: step.question, run: undo, forMs } : undefined);
 }
 
 /** Lead the focus, which went with the page before, to the first of these requests in the list; to the content where none is listed. */
 function leadFocus(reviews) {
+  history.scrollRestoration = "auto";
   if (document.activeElement !== document.body) return; // the page has a place of its own
   const listed = [...document.querySelectorAll("[data-choose]:enabled")].find((box) => reviews.includes(box.dataset.choose));
   (listed ?? document.getElementById("main")).focus();
@@ -67,7 +70,10 @@ function leadFocus(reviews) {
 async function leaveFor(undone, single) {
   sessionStorage.setItem(UNDONE, JSON.stringify(undone));
   if (single) location.assign(`/review/${undone.reviews[0]}`);
-  else location.reload();
+  else {
+    history.scrollRestoration = "manual"; // the page begins where its focus is led
+    location.reload();
+  }
   await new Promise(() => {}); // the page is left: what is undone next is seen on the next one
 }
 

@@ -23,6 +23,7 @@ from workers.stores.queries.reviews.review_queue_rows import (
     QueueCursor,
     QueueFigures,
     QueueFilters,
+    QueueTotals,
 )
 from workers.stores.queries.reviews.review_team_queries import ReviewTeamQueries
 from workers.stores.tables.review_tables import QueueRow
@@ -178,6 +179,22 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             f"SELECT count() AS number FROM {source} WHERE {' AND '.join(conditions)}", parameters
         )
         return int(rows[0]["number"])
+
+    async def open_totals(self, filters: QueueFilters, without: Sequence[str] = ()) -> QueueTotals:
+        """Return the totals of the open requests that match the filters.
+
+        Args:
+            filters: filter of state ``open``.
+            without: requests that are decided although their rows still say open.
+        """
+        conditions, parameters = self._conditions(filters)
+        conditions, parameters = _without(without, conditions, parameters)
+        rows = await self.named_rows(
+            "SELECT count() AS number, countIf(held) AS held, minOrNull(requested_at) AS oldest"
+            f" FROM {self._source(conditions)} WHERE {' AND '.join(conditions)}",
+            parameters,
+        )
+        return QueueTotals(number=rows[0]["number"], held=rows[0]["held"], oldest_at=_aware(rows[0]["oldest"]))
 
     async def overdue(self, now: datetime, limit: int) -> list[QueueRow]:
         """Return open requests whose deadline has passed, the earliest deadline first."""
@@ -408,9 +425,10 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         add(of_request, "hallucination_risk IN {risks:Array(String)}", "risks", risks)
         add(of_request, "ifNull(gate_score, 0) <= {score:Float64}", "score", filters.max_score)
         # A second review is blind, also for the person of the first one.
-        if filters.assignee is not None and filters.state != "second":
-            add(of_place, self._of_assignee(filters.assignee), "assignee", filters.assignee)
-        add(of_place, self._not_of_others(), "for_person", filters.for_person)
+        if filters.state != "second":
+            add(of_place, self._of_assignee(filters.assignee or ""), "assignee", filters.assignee)
+            add(of_place, self._of_reviewer(), "reviewer_of", filters.reviewed_by)
+        add(of_place, self._not_of_people(), "not_of", list(filters.not_of) or None)
         if filters.state == "open":
             add(of_place, _QUEUE + " = {queue:String}", "queue", filters.queue)
             return of_place + of_request, parameters

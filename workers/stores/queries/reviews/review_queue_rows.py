@@ -23,7 +23,8 @@ class QueueFilters:
         max_score: the highest gate score; a score that is not known counts as below.
         state: open, decided, or waiting for a second review.
         assignee: person to whom the requests are assigned; ``NOBODY`` for unassigned ones.
-        for_person: leaves out requests that are assigned to another person.
+        reviewed_by: person who decided the requests or reviewed them independently; not for open requests.
+        not_of: leaves out requests that are assigned to one of these people, each with a tenant; empty for all tenants.
     """
 
     tenants: tuple[str, ...] = ()
@@ -35,7 +36,8 @@ class QueueFilters:
     max_score: float | None = None
     state: QueueState = "open"
     assignee: str | None = None
-    for_person: str | None = None
+    reviewed_by: str | None = None
+    not_of: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,21 @@ class DecidedCursor:
 
     decided_at: datetime
     review_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueTotals:
+    """Totals of the requests that match some filters.
+
+    Attributes:
+        number: number of requests.
+        held: requests whose readers are waiting; ``None`` unless the requests are open.
+        oldest_at: when the oldest one was requested; ``None`` unless the requests are open, and without any.
+    """
+
+    number: int
+    held: int | None = None
+    oldest_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

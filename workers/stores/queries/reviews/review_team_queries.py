@@ -29,7 +29,8 @@ _OURS = "(empty({tenants:Array(String)}) OR tenant IN {tenants:Array(String)})"
 class Facets:
     """Hold the filter values of the queue page.
 
-    They are up to 200 each from open requests, and up to 200 queues to which requests were ever escalated.
+    They are up to 200 each from open requests, with the people to whom these are assigned, and up to 200 queues to which
+    requests were ever escalated.
     """
 
     tenants: list[str]
@@ -37,6 +38,7 @@ class Facets:
     reasons: list[str]
     signals: list[str]
     queues: list[str]
+    assignees: list[str]
 
 
 class ReviewTeamQueries(Reading):
@@ -56,7 +58,14 @@ class ReviewTeamQueries(Reading):
             f" LIMIT {MOST_VALUES}",
             {"tenants": list(tenants)},
         )
+        given = self._assigned("person != ''", "tenant, review_id, person")
+        assigned = await self.named_rows(
+            f"SELECT DISTINCT person FROM {given} WHERE (tenant, review_id) IN (SELECT tenant, review_id"
+            f" FROM {self._database}.review_queue FINAL WHERE state = 'open' AND {_OURS}) ORDER BY person LIMIT {MOST_VALUES}",
+            {"tenants": list(tenants)},
+        )
         found = {name: sorted(filter(None, values)) for name, values in rows[0].items()}
+        found["assignees"] = [row["person"] for row in assigned]
         found["queues"] = sorted({*found["queues"], *(row["queue"] for row in moved)})
         return Facets(**found)
 
@@ -142,10 +151,10 @@ class ReviewTeamQueries(Reading):
             {"tenants": list(tenants), "since": without_zone(since), "model": model},
         )
 
-    def _assigned(self, condition: str) -> str:
+    def _assigned(self, condition: str, columns: str = "tenant, review_id") -> str:
         """Return the requests whose person fulfils a condition, as a subquery of tenant and review identifier."""
         return (
-            "(SELECT tenant, review_id FROM (SELECT tenant, review_id, argMax(assignee, occurred_at) AS person"
+            f"(SELECT {columns} FROM (SELECT tenant, review_id, argMax(assignee, occurred_at) AS person"
             f" FROM {self._database}.review_events WHERE kind = 'given' GROUP BY tenant, review_id) WHERE {condition})"
         )
 
@@ -155,6 +164,16 @@ class ReviewTeamQueries(Reading):
             return "(q.tenant, q.review_id) NOT IN " + self._assigned("person != ''")
         return "(q.tenant, q.review_id) IN " + self._assigned("lowerUTF8(person) = lowerUTF8({assignee:String})")
 
-    def _not_of_others(self) -> str:
-        """Return the condition that a request is not assigned to another person."""
-        return "(q.tenant, q.review_id) NOT IN " + self._assigned("person NOT IN ('', {for_person:String})")
+    def _not_of_people(self) -> str:
+        """Return the condition that a request is not assigned to one of some people."""
+        people = "{not_of:Array(Tuple(String, String))}"
+        return "(q.tenant, q.review_id) NOT IN " + self._assigned(
+            f"(person, '') IN {people} OR (person, tenant) IN {people}"
+        )
+
+    def _of_reviewer(self) -> str:
+        """Return the condition that a person, in any case, has decided a request or reviewed it independently."""
+        return (
+            f"(q.tenant, q.review_id) IN (SELECT tenant, review_id FROM {self._database}.review_decisions FINAL"
+            " WHERE ruling IN ('final', 'second') AND lowerUTF8(decided_by) = lowerUTF8({reviewer_of:String}))"
+        )
