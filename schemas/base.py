@@ -200,15 +200,30 @@ _VERSION_FIRST = b'{"schema_version":"' + SCHEMA_VERSION.encode() + b'",'
 _DIGITS = bytes.maketrans(b"123456789E", b"000000000e")
 _LARGE_EXPONENTS = (b"0e000", b"0e+000")
 _MANY_DIGITS = b"0" * 300
+_BEFORE_NUMBERS = b"[:, \t\r\n"
+_MAX_LOOKS = 100
+"""Exponents that are looked at; more of them count as a number that may overflow."""
 
 
 def _may_overflow(value: bytes) -> bool:
     """Return true if a number may overflow to infinity; a false positive is harmless.
 
-    Every digit is read as 0, because the search for fixed bytes takes a third of the time of a pattern.
+    Every digit is read as 0, because the search for fixed bytes takes a third of the time of a pattern. Identifiers in
+    hexadecimal digits often contain such an exponent, but no number: something else is before their digits.
     """
     shape = value.translate(_DIGITS)
-    return any(exponent in shape for exponent in _LARGE_EXPONENTS) or _MANY_DIGITS in shape
+    if _MANY_DIGITS in shape:
+        return True
+    looks = 0
+    for exponent in _LARGE_EXPONENTS:
+        at = shape.find(exponent)
+        while at >= 0:
+            before = shape[max(0, at - len(_MANY_DIGITS)) : at].rstrip(b"0.-")[-1:]
+            looks += 1
+            if before in _BEFORE_NUMBERS or looks > _MAX_LOOKS:
+                return True
+            at = shape.find(exponent, at + 1)
+    return False
 
 
 def _finite(value: bytes) -> bytes:

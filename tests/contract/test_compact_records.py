@@ -168,9 +168,44 @@ def test_reports_are_written_without_default_values() -> None:
     assert b'"reason":null' not in value
 
 
-_OVERFLOW = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
+_OVERFLOW = re.compile(r"(?:\A|[\[:, \t\r\n])[0-9.-]*[0-9][eE]\+?[0-9]{3}|[0-9]{300}")
 
 
-@given(st.text("059eE+-.a", max_size=30) | st.integers(290, 310).map(lambda length: "7" * length))
+@given(st.text('059eE+-.a:[ ,"', max_size=30) | st.integers(290, 310).map(lambda length: "7" * length))
 def test_numbers_that_may_overflow_are_found_by_their_digits(text: str) -> None:
     assert _may_overflow(text.encode()) == bool(_OVERFLOW.search(text))
+
+
+@given(
+    st.from_regex(
+        r"-?[1-9][0-9]{0,320}(\.[0-9]{1,400})?[eE]\+?0{0,2}[0-9]{3,5}",
+        fullmatch=True,
+        alphabet=st.characters(codec="ascii"),
+    ),
+    st.sampled_from(
+        [
+            '{"a":%s}',
+            '{"a": %s, "b": 1}',
+            "[1,%s]",
+            "[\n\t%s]",
+            '{"a":\r%s}',
+            '["7e100",%s]',
+            '["' + "f0e0001-" * 50 + '",%s]',
+        ]
+    ),
+)
+def test_every_number_that_overflows_is_found(number: str, document: str) -> None:
+    text = document % number
+    assert "inf" not in repr(json.loads(text)) or _may_overflow(text.encode())
+
+
+@pytest.mark.parametrize(
+    "name", ["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "6e120f7a-7e100b2c", "a7e1000"]
+)
+def test_identifiers_are_no_numbers_that_overflow(name: str) -> None:
+    """An event with one would be parsed and written once more before it is read."""
+    assert not _may_overflow(json.dumps({"trace": name, "score": 0.25, "small": 1e-300}).encode())
+
+
+def test_a_text_full_of_exponents_is_looked_at_in_linear_time() -> None:
+    assert _may_overflow(b'"' + b"x0e000" * 100_000 + b'"')

@@ -9,9 +9,9 @@ from workers.agents.base import AgentContext, AgentDefinition, Handler
 from workers.agents.tasks.memory_keeper import MemoryKeeper
 from workers.delivery.records import Result, WorkItem
 from workers.errors import JudgementError, TransientError
-from workers.inference.embedding import EmbeddingService
+from workers.inference.embedding import EmbeddingService, Vector
 from workers.stores.clickhouse.rows.recorded_rows import turn_feedback_of
-from workers.stores.lancedb.memory_store import MemoryStore, TurnFeedback, turn_text
+from workers.stores.lancedb.memory_store import TurnFeedback, turn_text
 
 
 async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
@@ -32,21 +32,21 @@ async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
                 results.append([])
             except ValueError as error:
                 results.append(error)
-        if turns:
-            await _remember(turns, embedder, memory)
-        await memory.rate(feedback)
+        await memory.remember(await _with_vectors(turns, embedder), feedback)
         return results
 
     return handle
 
 
-async def _remember(turns: Sequence[ConversationTurn], embedder: EmbeddingService, memory: MemoryStore) -> None:
+async def _with_vectors(
+    turns: Sequence[ConversationTurn], embedder: EmbeddingService
+) -> list[tuple[ConversationTurn, Vector]]:
     texts = [turn_text(turn) for turn in turns]
     try:
         vectors = await embedder.embed(texts)
     except JudgementError as error:
         raise TransientError(f"turns could not be embedded: {error}") from error
-    await memory.remember([(turn, vectors[text]) for turn, text in zip(turns, texts, strict=True)])
+    return [(turn, vectors[text]) for turn, text in zip(turns, texts, strict=True)]
 
 
 MEMORY = AgentDefinition("memory", (MEMORY_TURNS, FEEDBACK_REWARDS), _open, sink=True, stores=frozenset({"memory"}))

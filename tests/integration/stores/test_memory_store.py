@@ -605,6 +605,42 @@ async def test_feedback_that_comes_before_the_turn_waits_for_it(store: MemorySto
     assert await feedback(store) == {"turn_1": 0.4}
 
 
+async def test_new_and_rated_turns_of_a_batch_are_one_write(store: MemoryStore) -> None:
+    """A write costs several times as much as a read, so the number of writes is the cost of a batch."""
+    await store.remember([(turn(), VECTOR), (turn("turn_2"), VECTOR)])
+    before = await store._table.version()
+    await store.remember(
+        [(turn("turn_3"), VECTOR), (turn("turn_4"), VECTOR)],
+        [TurnFeedback(TENANT, name, 0.6, 1) for name in ("turn_1", "turn_3", "unknown")],
+    )
+    assert await store._table.version() == before + 1
+    assert await feedback(store) == {"turn_1": 0.6, "turn_2": None, "turn_3": 0.6, "turn_4": None}
+    await store.remember([(turn("unknown"), VECTOR)])
+    assert (await feedback(store))["unknown"] == 0.6
+
+
+async def test_feedback_that_comes_again_writes_no_turn(store: MemoryStore) -> None:
+    await store.remember([(turn(), VECTOR)], [TurnFeedback(TENANT, "turn_1", 0.6, 1)])
+    before = await store._table.version()
+    await store.rate([TurnFeedback(TENANT, "turn_1", 0.6, 1)])
+    assert await store._table.version() == before
+    await store.rate([TurnFeedback(TENANT, "turn_1", 0.1, 2)])
+    assert await feedback(store) == {"turn_1": 0.1}
+
+
+async def test_feedback_that_comes_with_an_earlier_revision_is_on_the_stored_turn(store: MemoryStore) -> None:
+    await store.remember([(turn(revision=100, response="corrected"), VECTOR)])
+    await store.remember([(turn(revision=3), VECTOR)], [TurnFeedback(TENANT, "turn_1", 0.6, 1)])
+    assert await feedback(store) == {"turn_1": 0.6}
+    assert await responses(store) == {"turn_1": "corrected"}
+
+
+async def test_a_batch_gives_a_turn_its_latest_feedback_and_not_its_own_older_one(store: MemoryStore) -> None:
+    await store.rate([TurnFeedback(TENANT, "turn_1", 0.9, 5)])
+    await store.remember([(turn(), VECTOR)], [TurnFeedback(TENANT, "turn_1", 0.2, 1)])
+    assert await feedback(store) == {"turn_1": 0.9}
+
+
 async def test_the_latest_revision_of_feedback_counts_in_any_order(store: MemoryStore) -> None:
     await store.remember([(turn(), VECTOR)])
     await store.rate([TurnFeedback(TENANT, "turn_1", 0.2, 3), TurnFeedback(TENANT, "turn_1", 0.9, 2)])
@@ -629,7 +665,13 @@ async def test_two_processes_that_write_turn_and_feedback_at_once_lose_neither(t
         await asyncio.gather(
             one.remember([(turn(identifier), VECTOR)]), other.rate([TurnFeedback(TENANT, identifier, 0.5, 1)])
         )
-    assert await feedback(one) == {f"turn_{number}": 0.5 for number in range(8)}
+        both = turn(f"both_{number}"), turn(f"other_{number}")
+        await asyncio.gather(
+            one.remember([(both[0], VECTOR)], [TurnFeedback(TENANT, both[1].answer_id, 0.5, 1)]),
+            other.remember([(both[1], VECTOR)], [TurnFeedback(TENANT, both[0].answer_id, 0.5, 1)]),
+        )
+    assert set((await feedback(one)).values()) == {0.5}
+    assert await one.count() == 24
     await one.close()
     await other.close()
 

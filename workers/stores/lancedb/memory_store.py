@@ -203,51 +203,59 @@ class MemoryStore:
             return ""
         return f"its vectors have {there} dimensions, but the model's have {self._dimensions}"
 
-    async def remember(self, turns: Sequence[tuple[ConversationTurn, NDArray[np.float32]]]) -> None:
-        """Write turns. A stored turn is replaced unless its revision is higher.
+    async def remember(
+        self, turns: Sequence[tuple[ConversationTurn, NDArray[np.float32]]], feedback: Sequence[TurnFeedback] = ()
+    ) -> None:
+        """Write turns, and feedback into turns. A stored turn is replaced unless its revision is higher.
+
+        Feedback on a turn that arrives later is kept for it. The feedback is written before turns are read, and the
+        feedback is read after turns are written: of two concurrent processes, at least one sees the other's write.
 
         Args:
             turns: turns with their vectors, float32 of shape (dimensions,).
+            feedback: feedback in any order, on turns of this call, stored and unknown ones.
 
         Raises:
             StoreUnavailable: the store did not acknowledge.
         """
-        rows = pa.Table.from_pylist(
-            [memory_row(turn, vector) for turn, vector in _latest(turns)], schema=memory_schema(self._dimensions)
-        )
-        if not rows.num_rows:
+        rows = {(turn.tenant, turn.answer_id): memory_row(turn, vector) for turn, vector in _latest(turns)}
+        latest = {each.turn_id: each for each in sorted(feedback, key=lambda each: each.revision)}
+        if not rows and not latest:
             return
         async with self._lock:
-            await self._upsert(self._table, rows, ANSWER)
-            await self._apply(list(zip(rows["tenant"].to_pylist(), rows["answer_id"].to_pylist(), strict=True)))
+            # A write costs several times as much as a read, so one write takes both new and rated turns.
+            await self._write_turns([*rows.values(), *(await self._rate(latest, rows) if latest else ())])
+            answers = list(rows)
+            if answers and (scores := await self._scores(answers)):
+                await self._write_turns(await self._unrated(answers, scores))
             await self._reopen_if_due()
 
     async def rate(self, feedback: Sequence[TurnFeedback]) -> None:
-        """Store feedback on turns, and write it into the stored turns.
-
-        A turn that arrives later gets its feedback then. Both operations write first and read
-        afterwards: of two concurrent processes, at least one sees the other's write.
-
-        Args:
-            feedback: feedback in any order, on stored and unknown turns.
+        """Store feedback on turns, and write it into the stored turns; see `remember`.
 
         Raises:
             StoreUnavailable: the store did not acknowledge.
         """
-        latest = {each.turn_id: each for each in sorted(feedback, key=lambda each: each.revision)}
-        if not latest:
-            return
-        rows = pa.Table.from_pylist(
-            [
-                {"turn_id": name, "user_feedback": each.user_feedback, "revision": each.revision}
-                for name, each in latest.items()
-            ],
-            schema=FEEDBACK_SCHEMA,
-        )
-        async with self._lock:
-            await self._upsert(self._feedback, rows, ["turn_id"])
-            await self._apply([(each.tenant, each.answer_id) for each in latest.values()])
-            await self._reopen_if_due()
+        await self.remember([], feedback)
+
+    async def _rate(
+        self, feedback: Mapping[str, TurnFeedback], rows: Mapping[tuple[str, str], dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Store feedback, add it to new rows, and return the rows of stored turns that change."""
+        noted = [
+            {"turn_id": name, "user_feedback": each.user_feedback, "revision": each.revision}
+            for name, each in feedback.items()
+        ]
+        await self._upsert(self._feedback, pa.Table.from_pylist(noted, schema=FEEDBACK_SCHEMA), ["turn_id"])
+        stored = [answer for each in feedback.values() if (answer := (each.tenant, each.answer_id)) not in rows]
+        scores = await self._scores([*rows, *stored])
+        for row in rows.values():
+            row["user_feedback"] = scores.get(row["turn_id"], row["user_feedback"])
+        return await self._unrated(stored, scores) if stored else []
+
+    async def _write_turns(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        if rows:
+            await self._upsert(self._table, pa.Table.from_pylist(rows, schema=memory_schema(self._dimensions)), ANSWER)
 
     async def _upsert(self, table: Any, rows: pa.Table, key: Sequence[str]) -> None:
         try:
@@ -261,25 +269,26 @@ class MemoryStore:
             raise StoreUnavailable(f"the memory did not acknowledge a write ({type(error).__name__})") from error
         self._writes += 1
 
-    async def _apply(self, answers: Sequence[tuple[str, str]]) -> None:
-        """Write noted feedback into the stored turns of answers, given by tenant and identifier."""
+    async def _scores(self, answers: Sequence[tuple[str, str]]) -> dict[str, float]:
+        """Return the noted feedback on answers, given by tenant and identifier, by the identifier of the turn."""
         identifiers = ", ".join(_quoted(turn_id(*answer)) for answer in answers)
+        noted = await self._read(self._feedback, f"turn_id IN ({identifiers})")
+        return {row["turn_id"]: row["user_feedback"] for row in noted}
+
+    async def _unrated(self, answers: Sequence[tuple[str, str]], scores: Mapping[str, float]) -> list[dict[str, Any]]:
+        """Return the stored turns of answers that lack their feedback, with it."""
+        return [
+            row | {"user_feedback": score}
+            for row in await self._read(self._table, _of_answers(answers))
+            if (score := scores.get(turn_id(row["tenant"], row["answer_id"]))) not in (None, row["user_feedback"])
+        ]
+
+    async def _read(self, table: Any, condition: str) -> list[dict[str, Any]]:
         try:
-            noted = (await self._feedback.query().where(f"turn_id IN ({identifiers})").to_arrow()).to_pylist()
-            if not noted:
-                return
-            scores = {row["turn_id"]: row["user_feedback"] for row in noted}
-            turns = await self._table.query().where(_of_answers(answers)).to_arrow()
+            rows: list[dict[str, Any]] = (await table.query().where(condition).to_arrow()).to_pylist()
         except (OSError, RuntimeError) as error:
             raise StoreUnavailable(f"the memory did not respond ({type(error).__name__})") from error
-        rows = [
-            row | {"user_feedback": scores[name]}
-            for row in turns.to_pylist()
-            if (name := turn_id(row["tenant"], row["answer_id"])) in scores
-        ]
-        if rows:
-            table = pa.Table.from_pylist(rows, schema=memory_schema(self._dimensions))
-            await self._upsert(self._table, table, ANSWER)
+        return rows
 
     async def count(self) -> int:
         """Count the stored turns."""
