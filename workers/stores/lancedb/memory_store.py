@@ -224,10 +224,17 @@ class MemoryStore:
             return
         async with self._lock:
             # A write costs several times as much as a read, so one write takes both new and rated turns.
-            await self._write_turns([*rows.values(), *(await self._rate(latest, rows) if latest else ())])
-            answers = list(rows)
-            if answers and (scores := await self._scores(answers)):
-                await self._write_turns(await self._unrated(answers, scores))
+            changed = await self._rate(latest, rows) if latest else []
+            all_written = await self._write_turns([*rows.values(), *changed])
+            scores = await self._scores(list(rows)) if rows else {}
+            behind = [
+                answer
+                for answer, row in rows.items()
+                if (score := scores.get(row["turn_id"])) is not None
+                and not (all_written and row["user_feedback"] == score)
+            ]
+            if behind:
+                await self._write_turns(await self._unrated(behind, scores))
             await self._reopen_if_due()
 
     async def rate(self, feedback: Sequence[TurnFeedback]) -> None:
@@ -253,13 +260,17 @@ class MemoryStore:
             row["user_feedback"] = scores.get(row["turn_id"], row["user_feedback"])
         return await self._unrated(stored, scores) if stored else []
 
-    async def _write_turns(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        if rows:
-            await self._upsert(self._table, pa.Table.from_pylist(rows, schema=memory_schema(self._dimensions)), ANSWER)
+    async def _write_turns(self, rows: Sequence[Mapping[str, Any]]) -> bool:
+        """Write rows of turns. Return False if a stored turn with a higher revision stays."""
+        if not rows:
+            return True
+        table = pa.Table.from_pylist(rows, schema=memory_schema(self._dimensions))
+        return await self._upsert(self._table, table, ANSWER) == len(rows)
 
-    async def _upsert(self, table: Any, rows: pa.Table, key: Sequence[str]) -> None:
+    async def _upsert(self, table: Any, rows: pa.Table, key: Sequence[str]) -> int:
+        """Write rows, and return the number of those that were not below the stored revision."""
         try:
-            await (
+            result = await (
                 table.merge_insert(list(key))
                 .when_matched_update_all(where="target.revision <= source.revision")
                 .when_not_matched_insert_all()
@@ -268,6 +279,7 @@ class MemoryStore:
         except (OSError, RuntimeError) as error:
             raise StoreUnavailable(f"the memory did not acknowledge a write ({type(error).__name__})") from error
         self._writes += 1
+        return int(result.num_inserted_rows + result.num_updated_rows)
 
     async def _scores(self, answers: Sequence[tuple[str, str]]) -> dict[str, float]:
         """Return the noted feedback on answers, given by tenant and identifier, by the identifier of the turn."""
@@ -491,12 +503,16 @@ async def forget_turns(uri: str, tenant: str, user_id: str, answer_ids: Sequence
 
 
 def _of_answers(answers: Sequence[tuple[str, str]]) -> str:
-    """Return the condition that selects the turns of answers, given by tenant and identifier."""
+    """Return the condition that selects the turns of answers, given by tenant and identifier.
+
+    The index of tenants would return all turns of the tenant; it has no part in a condition on a function.
+    """
     by_tenant: dict[str, list[str]] = {}
     for tenant, answer_id in answers:
         by_tenant.setdefault(tenant, []).append(_quoted(answer_id))
     return " OR ".join(
-        f"(tenant = {_quoted(tenant)} AND answer_id IN ({', '.join(ids)}))" for tenant, ids in by_tenant.items()
+        f"(concat(tenant, '') = {_quoted(tenant)} AND answer_id IN ({', '.join(ids)}))"
+        for tenant, ids in by_tenant.items()
     )
 
 

@@ -36,7 +36,7 @@ SCALAR = {
 }  # fmt: skip
 """Indices of columns that turns are looked up by."""
 
-Upsert = Callable[[pa.Table], Awaitable[None]]
+Upsert = Callable[[pa.Table], Awaitable[int]]
 
 
 async def build_indices(turns: Any, feedback: Any) -> list[str]:
