@@ -298,15 +298,26 @@ def refuse_unknown_groups(environment: Iterable[str]) -> None:
     """Refuse names such as ``TOUCHSTONE_KAFAK__PARTITIONS``, so that a misspelt setting is not silently ignored.
 
     Names without ``__`` pass, since Kubernetes sets ``TOUCHSTONE_PORT`` and similar names for
-    a service named touchstone.
+    a service named touchstone; those of a setting with ``_`` in place of ``__`` do not, but for ports.
 
     Raises:
-        UnknownSetting: a name contains an unknown group; the message lists the groups.
+        UnknownSetting: a name contains an unknown group; the message lists the groups. Or it is nearly that of a setting.
     """
     groups = [name for name, field in Settings.model_fields.items() if is_group(field.annotation)]
+    meant = {
+        f"{group}_{name}".upper(): f"TOUCHSTONE_{group}__{name}".upper()
+        for group in groups
+        for name in getattr(Settings.model_fields[group].annotation, "model_fields", ())
+        if name != "port"
+    }
     for name in environment:
-        group, delimiter, _ = name.upper().removeprefix("TOUCHSTONE_").partition("__")
-        if name.upper().startswith("TOUCHSTONE_") and delimiter and group.lower() not in groups:
+        if not name.upper().startswith("TOUCHSTONE_"):
+            continue
+        rest = name.upper().removeprefix("TOUCHSTONE_")
+        if near := meant.get(rest) or meant.get(rest.removesuffix("_FILE")):
+            raise UnknownSetting(f"{name}: write {near}, with two underscores")
+        group, delimiter, _ = rest.partition("__")
+        if delimiter and group.lower() not in groups:
             raise UnknownSetting(f"{name}: unknown group {group.lower()}; use one of {', '.join(groups)}")
 
 

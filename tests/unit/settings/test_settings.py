@@ -116,8 +116,24 @@ def test_an_unknown_group_is_refused_with_those_there_are(monkeypatch: pytest.Mo
         load_settings()
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("TOUCHSTONE_GATE_GATE_SCORE", "TOUCHSTONE_GATE__GATE_SCORE"),
+        ("touchstone_kafka_topic_prefix", "TOUCHSTONE_KAFKA__TOPIC_PREFIX"),
+        ("TOUCHSTONE_PRIVACY_KEY_FILE", "TOUCHSTONE_PRIVACY__KEY"),
+    ],
+)
+def test_a_setting_with_one_underscore_is_refused_with_its_name(name: str, meant: str) -> None:
+    with pytest.raises(UnknownSetting, match=f"^{name}: write {meant}"):
+        refuse_unknown_groups([name])
+    refuse_unknown_groups([meant])
+
+
 def test_names_that_kubernetes_sets_are_let_pass() -> None:
     refuse_unknown_groups(["TOUCHSTONE_PORT", "TOUCHSTONE_SERVICE_HOST", "TOUCHSTONE_PORT_9100_TCP_ADDR", "OTHER__X"])
+    services = ("SERVICE_HOST", "SERVICE_PORT", "PORT", "PORT_8080_TCP", "PORT_8080_TCP_PORT", "PORT_8080_TCP_ADDR")
+    refuse_unknown_groups(f"TOUCHSTONE_{each}_{name}" for each in ("CONSOLE", "KAFKA", "METRICS") for name in services)
 
 
 def test_secrets_are_not_shown() -> None:
