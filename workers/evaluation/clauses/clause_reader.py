@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from workers.evaluation.clauses.parser import parse_together
 from workers.evaluation.facts.forms.powers import plain_powers
+from workers.evaluation.facts.numbers.number_words import tens_in_digits
 from workers.evaluation.facts.numbers.ranges import spoken_ranges
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
 from workers.evaluation.text.words import KEPT_TEXTS, word_set
@@ -159,7 +160,9 @@ def read_together(texts: Iterable[str]) -> dict[str, tuple[Clause, ...]]:
         text: tuple(clauses_of(doc))
         for text, doc in zip(
             readable,
-            parse_together([_DENIED_BY_PREFIX.sub(" not ", spoken_ranges(plain_powers(each))) for each in readable]),
+            parse_together(
+                [_DENIED_BY_PREFIX.sub(" not ", spoken_ranges(tens_in_digits(plain_powers(each)))) for each in readable]
+            ),
             strict=True,
         )
     }

@@ -55,10 +55,23 @@ def _of_numbers(one: Phrase, two: Phrase) -> Relation:
         return Relation.UNRELATED  # "84 rooms" and "12 suites"
     if one.numbers & two.numbers and not (one.bound and one.bound == -two.bound):
         return Relation.SAME
+    if one.bound == two.bound and (amount := _amount(one)) is not None and amount == _amount(two):
+        return Relation.SAME  # "two years" and "24 months"
     if (kept := _keeps_bound(one, two)) is not None:
         return Relation.SAME if kept else Relation.DIFFERENT
     alike = one.head == two.head or one.role == two.role or "any" in (one.role, two.role)
     return Relation.DIFFERENT if alike else Relation.UNRELATED
+
+
+def _amount(phrase: Phrase) -> tuple[str, float] | None:
+    """Return the dimension of a phrase's unit and its figure in the base unit; ``None`` without one of both."""
+    if len(phrase.numbers) != 1 or phrase.head not in UNITS:
+        return None
+    dimension, factor = UNITS[phrase.head]
+    try:
+        return dimension, round(float(next(iter(phrase.numbers))) * factor, 9)
+    except ValueError:
+        return None  # "10:30"
 
 
 def _keeps_bound(one: Phrase, two: Phrase) -> bool | None:

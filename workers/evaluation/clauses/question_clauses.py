@@ -16,6 +16,7 @@ from workers.evaluation.clauses.clause_reader import (
     read_clauses,
 )
 from workers.evaluation.clauses.parser import parse
+from workers.evaluation.facts.numbers.number_words import tens_in_digits
 from workers.evaluation.text.words import KEPT_TEXTS, word_set
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def answered_clauses(question: str, plain: str) -> tuple[Clause, ...]:
     if _POLAR.match(asked):
         affirmed, told = polar_clauses(question, plain) or ((), ())
         return (*affirmed, *told)
-    return _filled(asked, plain) if len(plain.split()) <= MAX_ANSWER else ()
+    return _filled(asked, tens_in_digits(plain)) if len(plain.split()) <= MAX_ANSWER else ()
 
 
 @lru_cache(maxsize=KEPT_TEXTS)

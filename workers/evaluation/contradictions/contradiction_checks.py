@@ -47,6 +47,7 @@ from workers.evaluation.facts.calculation.arithmetic import MAX_INPUTS, Pool, is
 from workers.evaluation.facts.calculation.written_calculations import is_miscalculated
 from workers.evaluation.facts.dates import DatePool, PeriodPool, months_of, read_weekdays
 from workers.evaluation.facts.lettered_codes import has_other_code, is_in_range, runs_of
+from workers.evaluation.facts.numbers.quantity import PLACE
 from workers.evaluation.facts.quantities import spans_between
 from workers.evaluation.facts.text_details import CONDITION, MAX_LENGTH, WORD, Details, periods_of, read_details
 from workers.evaluation.facts.units import FAMILIES, FRACTIONS, MONTHS, NUMBER_WORDS, SCALES, UNITS, WEEKDAYS
@@ -215,7 +216,8 @@ def number_mismatch(
             continue
         # The same figure in a unit that cannot be converted to the claim's unit is a different amount.
         in_another_unit = (FAMILIES.get(number.dimension), number.face) in faces
-        if not (number.dimension and rivals.measures(number)) and not in_another_unit:
+        is_amount = number.dimension and not number.dimension.startswith(PLACE)
+        if not (is_amount and rivals.measures(number)) and not in_another_unit:
             continue
         if not is_derivable:
             return True

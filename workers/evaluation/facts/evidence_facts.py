@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from workers.evaluation.facts.calculation.arithmetic import MAX_INPUTS, Pool, is_derived, same_dimension
 from workers.evaluation.facts.calculation.time_spans import spans_between
 from workers.evaluation.facts.dates import DatePool, PeriodPool
-from workers.evaluation.facts.numbers.quantity import Quantity
+from workers.evaluation.facts.numbers.quantity import PLACE, Quantity
 from workers.evaluation.facts.text_details import Details, periods_of
 from workers.evaluation.text.words import stem
 
@@ -66,7 +66,12 @@ def missing_details(
         nearest: details of the nearest evidence, from whose numbers and dates others may be derived.
         is_mean: whether the question of the claim asks for a mean.
     """
-    near = [number for each in nearest for number in (*each.quantities, *each.implied)]
+    near = [
+        number
+        for each in nearest
+        for number in (*each.quantities, *each.implied)
+        if not number.dimension.startswith(PLACE)
+    ]
     spans = Pool(spans_between([date for each in nearest for date in each.dates]))
     dates = [known.dates.agrees(date) for date in own.dates]
     periods = [known.periods.overlaps(period) for period in own.periods]

@@ -14,7 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from schemas.grounding import Operation
-from workers.evaluation.facts.numbers.quantity import Quantity
+from workers.evaluation.facts.numbers.quantity import PLACE, Quantity
 
 EXACT = 1e-6
 """Relative difference below which two numbers are equal (floating point error only)."""
@@ -62,6 +62,8 @@ def same_quantity(first: Quantity, second: Quantity) -> bool:
         for one, two in ((first, second), (second, first))
     ):
         return False  # ten years, which are 120 months, are not 120 visitors
+    if first.dimension and second.dimension and first.dimension.startswith(PLACE) != second.dimension.startswith(PLACE):
+        return False  # page 36 is neither 36 months nor 36 seats
     tolerance = ABOUT if first.approximate or second.approximate else EXACT
     # "0.8 h" for 47 minutes and "3.2M" for 3,241,000 are rounded; 47 and 48 minutes differ.
     is_rounded = first.step != second.step

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from workers.evaluation.facts.numbers.bounds import bound_of, is_approximate
 from workers.evaluation.facts.numbers.number_forms import is_scale, is_sign
 from workers.evaluation.facts.numbers.quantity import Quantity
-from workers.evaluation.facts.numbers.units_of import as_written, key_rate, rate_of, unit_of, whole_unit
+from workers.evaluation.facts.numbers.units_of import as_written, key_rate, place_of, rate_of, unit_of, whole_unit
 from workers.evaluation.facts.units import CAPITAL_SCALES, SCALES, UNITS
 from workers.evaluation.text.words import key_of
 
@@ -17,6 +17,8 @@ _NUMBER = re.compile(
     r"(?P<letter>(?<=\d)[BTbt](?!\w))?"
     r"(?P<next>[\s-]{0,2}(?:(?:km|m)/[hs]\b|[^\W\d_]+\$?|[%‰€$£₹¢°][CF]?))?(?![:\d]\d)"
 )
+_BEHIND_PLACES = (" ", "\u00a0", "§")
+"""What stands between the word of a place and its number."""
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\d-]*[^\W\d_])(?:\w+-){2,6}$")
 """The beginning of an identifier of several parts with a letter, before its last number: "CVE-2026-" of "CVE-2026-1234"."""
 _LIST_NUMBER = re.compile(r"^\s*\d{1,3}[.)]\s")
@@ -47,6 +49,8 @@ def written_numbers(text: str) -> Iterator[Quantity]:
             dimension, factor, is_unit = unit_of(following, text[max(0, match.start() - 60) : match.start()])
         shown *= SCALES.get(scale, 1.0)
         before = text[max(0, match.start() - 20) : match.start()]
+        if not is_unit and before[-1:] in _BEHIND_PLACES and (place := place_of(before)):
+            dimension, factor = place, 1.0
         # Behind a date that was read before, of which blanks are left, a dash is that of a range: "May 3–5".
         is_negative = match["sign"] or (match["dash"] and not before.endswith("  "))
         sign = -1.0 if is_negative and is_sign(before) else 1.0

@@ -19,6 +19,11 @@ _WORD_NUMBER = PrefilteredPattern(
     rf"(?<!\d[\s-])\b((?:(?:an?|one)[ -](?={_POWER}))?{NUMBER_NAME}(?:(?:[\s-]|(?:(?<=hundred)|(?<=thousand)|(?<=[mb]illion)) and ){NUMBER_NAME}|{_AND_ONE}){{0,5}})\b(?:[\s-]+([^\W\d_]+))?",
     re.IGNORECASE,
 )
+_TENS_AND_ONES = PrefilteredPattern(
+    r"(?<!hundred )(?<!hundred and )\b(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[- ]"
+    r"(one|two|three|four|five|six|seven|eight|nine)\b(?!-)",
+    re.IGNORECASE,
+)
 _MINUS = re.compile(r"^(.*)\bminus\s$", re.IGNORECASE | re.DOTALL)
 _TIMES = PrefilteredPattern(r"\b(once|twice|thrice)\b(?! (?:as|the|an?|per|more)\b)", re.IGNORECASE)
 
@@ -52,6 +57,11 @@ def spelled_numbers(text: str) -> Iterator[Quantity]:
         value = 1.0 + ("once", "twice", "thrice").index(key_of(match[1]))
         if value > 1:
             yield Quantity((value,), noun("times"), False, False, 0.5, 0, value, written=match[0])
+
+
+def tens_in_digits(text: str) -> str:
+    """Return a text with "24" for "twenty-four", which a parser of sentences reads as two numbers."""
+    return _TENS_AND_ONES.sub(lambda match: f"{composed([key_of(match[1]), key_of(match[2])]):g}", text)
 
 
 def composed(words: list[str]) -> float:

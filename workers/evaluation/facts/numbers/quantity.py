@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+PLACE = "place:"
+"""Beginning of the dimension of a number that names a place in a text: "page 36", "step 3"."""
+
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
@@ -10,7 +13,7 @@ class Quantity:
     Attributes:
         values: possible values in base units; "3.000" is 3 or 3,000.
         dimension: ``time`` (seconds), ``bytes``, ``percent``, a currency, …; the stem of the
-            noun behind it where there is no unit; empty if nothing follows.
+            noun behind it where there is no unit; of a place in a text its word; empty if nothing follows.
         is_unit: whether the dimension is a known unit (False: a noun or nothing).
         approximate: preceded by "about" or the like.
         step: half of the last written digit's place value, in base units: the precision.

@@ -2,6 +2,7 @@
 
 import re
 
+from workers.evaluation.facts.numbers.quantity import PLACE
 from workers.evaluation.facts.units import UNITS
 from workers.evaluation.text.words import STOP_WORDS, key_of, stem, word_set
 
@@ -11,6 +12,12 @@ _POINTS = re.compile(r"\s?points?\b", re.IGNORECASE)
 _LENGTH = re.compile(r"\s?(kilomet|met|centimet|f(?:ee|oo)t|mile|inche?|yard)\w*\b", re.IGNORECASE)
 _POWERS = {**dict.fromkeys(("square", "sq"), "²"), "cubic": "³"}
 _KEY_BEFORE = re.compile(r"([^\W\d]+(?: [^\W\d]+){0,4}):\s*[$€£]?$")
+_PLACE_BEFORE = re.compile(
+    r"(?<![\w-])(page|pp?\.|section|sec\.|chapter|ch\.|step|figure|fig\.|table|appendix|annex|part|slide|footnote|verse"
+    r"|question|exercise|example|item|rule|topic|lesson|no\.|nos\.|seite|s\.|kapitel|abschnitt|abbildung|abb\.|tabelle|schritt|folie|nr\."
+    r"|chapitre|étape|tableau|annexe|p[áa]gina|cap[íi]tulo|secci[óo]n|paso|tabla|hoofdstuk|§§?)[ \u00a0]?$",
+    re.IGNORECASE,
+)
 _NOT_COUNTED = word_set(
     "since ago whereas although though against alone apiece respectively altogether overall compared versus thanks due"
 )
@@ -78,6 +85,12 @@ def unit_of(following: str, before: str) -> tuple[str, float, bool]:
     ):
         return noun(following), 1.0, False
     return noun(names[-1]) if names else "", 1.0, False
+
+
+def place_of(before: str) -> str:
+    """Return the dimension of a number that the words before it make a place in a text; else an empty text."""
+    match = _PLACE_BEFORE.search(before)
+    return PLACE + match[1].lower() if match else ""
 
 
 def _key_before(text: str) -> re.Match[str] | None:
