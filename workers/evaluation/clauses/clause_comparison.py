@@ -9,7 +9,16 @@ does or may do so (a pronoun, "the company").
 from collections.abc import Iterable, Iterator, Sequence
 
 from schemas.grounding import Mismatch
-from workers.evaluation.clauses.clause_matches import Match, agrees, denies, exceeds, is_turned, match_clauses, says
+from workers.evaluation.clauses.clause_matches import (
+    Match,
+    agrees,
+    denies,
+    exceeds,
+    is_turned,
+    is_widened,
+    match_clauses,
+    says,
+)
 from workers.evaluation.clauses.clause_reader import Clause, read_clauses
 from workers.evaluation.clauses.other_subjects import (
     is_of_other_act,
@@ -138,6 +147,8 @@ def _mismatches(own: Clause, evidence: Sequence[Clause], *, is_short: bool) -> I
             yield "comparative"
         return
     matches = match_clauses(own, evidence)
+    if is_widened(own, matches):
+        yield "quantifier"
     if any(says(own, each) for each in matches):
         return
     if is_taken(own, matches):

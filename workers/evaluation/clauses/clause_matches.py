@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from workers.evaluation.clauses.clause_reader import Clause, Phrase
 from workers.evaluation.clauses.phrase_relations import Relation, relation
-from workers.evaluation.clauses.predicates import are_opposite, are_related
+from workers.evaluation.clauses.predicates import are_opposite, are_related, predicate_stem
 from workers.evaluation.contradictions.antonyms import SHARES
 from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.text.words import word_set
@@ -293,6 +293,26 @@ def exceeds(own: Clause, clause: Clause) -> bool:
         or "only" in theirs
         or any(SHARES.get(word) in ("most", "many", "some", "few", "half") for word in theirs)
     )
+
+
+def is_widened(own: Clause, matches: Sequence[Match]) -> bool:
+    """Return true for "all dogs" where only guide dogs are said to do so, and the evidence speaks of other dogs too."""
+    stated = [each.clause for each in matches if says(own, each)]
+    for phrase in own.phrases:
+        if phrase.is_restricted or not any(SHARES.get(word) == "all" for word in phrase.shares):
+            continue
+        named = [other for each in matches for other in each.clause.phrases if _is_of_kind(other, phrase)]
+        narrower = [
+            next(filter(phrase.words.__lt__, (each.words for each in named if each in clause.phrases)), None)
+            for clause in stated
+        ]
+        if stated and all(narrower) and not any(each.shares for each in named):
+            return any(not words <= each.words for words in narrower if words for each in named)
+    return False
+
+
+def _is_of_kind(other: Phrase, phrase: Phrase) -> bool:
+    return predicate_stem(other.head) == predicate_stem(phrase.head)
 
 
 def _is_restricted(own: Clause, clause: Clause) -> bool:

@@ -36,7 +36,7 @@ def _is_of_others(own: Clause, place: int, matches: Sequence[Match]) -> bool:
     ]
     if not rest:
         return _is_said_of_another(own, subject, matches)
-    if any(_speaks_of(own, subject, rest, each) for each in matches):
+    if any(_speaks_of(own, subject, rest, each) or _is_carried_on(own, place, rest, each) for each in matches):
         return False
     contrasted = any(each.relations[place] is Relation.SAME and each.same_predicate for each in matches)
     return any(_is_of_another(own, place, rest, each, matches, contrasted=contrasted) for each in matches)
@@ -77,6 +77,17 @@ def _speaks_of(own: Clause, subject: Phrase, rest: Sequence[int], match: Match) 
         for index in rest
         if own.phrases[index].role in ("object", "attribute", "any") or len(rest) == 1
         for phrase in phrases
+    )
+
+
+def _is_carried_on(own: Clause, place: int, rest: Sequence[int], match: Match) -> bool:
+    """Return true for "fishers got them, too": the claim's subject and verb, with a pronoun for what it says of it."""
+    pronouns = {phrase.role for phrase in match.clause.phrases if phrase.is_pronoun}
+    return (
+        match.same_predicate
+        and match.is_negated == own.is_negated
+        and match.relations[place] is Relation.SAME
+        and any(own.phrases[index].role in pronouns and own.phrases[index].role == "object" for index in rest)
     )
 
 

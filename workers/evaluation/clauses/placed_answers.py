@@ -15,7 +15,7 @@ from workers.evaluation.clauses.ranked_subjects import PEOPLE
 from workers.evaluation.facts.sentence_pieces import CLASSES, Value, kind_of
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import NUMBER_WORDS
-from workers.evaluation.facts.verb_forms import is_verb
+from workers.evaluation.facts.verb_forms import is_verb, verb_stem
 from workers.evaluation.text.words import STOP_WORDS, content_words, stem, word_set
 
 MAX_TEXT = 300
@@ -144,12 +144,21 @@ def _with_names(
     parts: Sequence[AnswerPart], question: str, answer: str, asked: frozenset[str], told: frozenset[str]
 ) -> tuple[list[AnswerPart], list[AnswerPart]]:
     """Return the parts that hold the words of an answer, and those that may hold another person or thing."""
-    is_kind = bool(content_words(answer) & asked)  # "The blue pass" to "Which pass?"
-    if not (_WHO.search(question) or is_kind or _names(answer)):
+    is_kind = bool(content_words(answer) & asked) and not _repeats(question, answer)  # "The blue pass" to "Which pass?"
+    if not (_WHO.search(question) or is_kind or _names(answer) - asked):
         return [], []
     others = [part for part in parts if not told & part.own]
     rivals = [part for part in others if is_kind or (part.names | part.subject | part.own & PEOPLE) - asked]
     return [part for part in parts if told <= part.own], rivals
+
+
+def _repeats(question: str, answer: str) -> bool:
+    """Return true for "The bakery sells bread" to "What does the bakery sell?", a statement with subject and verb."""
+    told, asked = (
+        [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS] for text in (answer, question)
+    )
+    shared = [word for word in told if verb_stem(word) in set(map(verb_stem, asked))]
+    return len(shared) > 1 and is_verb(shared[-1])
 
 
 def _answers(one: AnswerPart, two: AnswerPart, asked: frozenset[str], nouns: frozenset[str]) -> bool:

@@ -56,6 +56,7 @@ from workers.evaluation.grounding.sources.clause_evidence import (
     ClauseFindings,
     compare_clauses,
     is_english,
+    is_exchanged,
     parsed_texts,
 )
 from workers.evaluation.grounding.sources.evidence import TOP, EvidenceUnit, Matrix, joined_units, nearest
@@ -390,14 +391,15 @@ def _measure(
         and not mismatches
         and says_only_order(without_opening(claim.reply or claim.plain), [claim.asked, *texts])
     )
-    if is_answered or (measures.is_confirmed and not mismatches):
+    exchanged = not mismatches and not clauses.keeps_values and is_exchanged(claim, units)
+    if (is_answered and not exchanged) or (measures.is_confirmed and not mismatches):
         return MeasuredClaim(
             np.zeros(len(FEATURES)), max(1, len(words)), (), tuple(top), float(alone[top[0]]), best, False, False
         )
     has_question = bool(claim.asked or claim.antecedent)
     is_open = (has_question and says_only_polarity(claim.plain)) or is_of_small_words(claim, texts)
     is_unread = is_open and claim.language in LOCAL_LANGUAGES
-    if not mismatches and not clauses.keeps_values and is_misplaced(claim, short):
+    if not mismatches and not clauses.keeps_values and (exchanged or is_misplaced(claim, short)):
         mismatches = ("subject",)
     return MeasuredClaim(
         measures.values,

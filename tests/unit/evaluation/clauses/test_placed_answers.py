@@ -87,6 +87,21 @@ def test_the_part_with_more_of_the_question_has_its_answer(
         # A statement that needs no question, a question for yes or no, and a value that is there alone.
         ("When does the last bus leave on Sundays?", BUS, "The last bus leaves the depot at 23:40 on weekdays."),
         ("Does the last bus leave at 21:10 on Sundays?", BUS, "Yes."),
+        # A statement with the subject and the verb of its question.
+        (
+            "What does the bakery sell?",
+            [
+                "The bakery on Mill Street opened in May.",
+                "The shop sells bread and cakes.",
+                "A café next door serves coffee.",
+            ],
+            "The bakery sells bread and cakes.",
+        ),
+        (
+            "What does Acme make?",
+            ["Acme was founded in Graz.", "The company makes pumps for mines.", "Its rival Norex makes valves."],
+            "Acme makes pumps for mines.",
+        ),
         ("How long is the pool?", ["The pool is open from 10 to 12.", "It is 25 m long."], "25 m."),
         ("When does the last bus leave on Sundays?", [], "At 23:40."),
     ],

@@ -17,6 +17,7 @@ from workers.evaluation.claims.short_answers import (
 )
 from workers.evaluation.clauses.clause_comparison import are_confirmed, are_opposed, clause_mismatches, have_own_figures
 from workers.evaluation.clauses.clause_reader import Clause, read_clauses
+from workers.evaluation.clauses.exchanged_parts import has_exchanged_part
 from workers.evaluation.clauses.kinds.added_items import adds_item
 from workers.evaluation.clauses.kinds.charges import answer_by_charge, is_charged_rightly
 from workers.evaluation.clauses.kinds.closed_lists import answer_by_list
@@ -173,6 +174,18 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         return replace(found, mismatches=mismatches)
     is_short = claim.reply != claim.plain or bool(claim.question)
     return ClauseFindings(mismatches, found.is_confirmed or (is_short and not mismatches), keeps_values=True)
+
+
+def is_exchanged(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool:
+    """Return true if an English claim repeats a sentence with another noun of its source in the place of one part."""
+    reply = claim.reply or claim.plain
+    if claim.language != "en":
+        return False
+    sources: dict[int, list[str]] = {}
+    for unit in units:
+        sources.setdefault(unit.number, []).extend([] if unit.of_record else [unit.text])
+    stated = reply if not claim.asked or consents(claim.asked, reply) is None else without_opening(reply)
+    return is_english(stated) and has_exchanged_part(stated, list(sources.values()))
 
 
 def _is_dated_reply(claim: ExtractedClaim) -> bool:

@@ -29,13 +29,17 @@ _SHARE = PrefilteredPattern(
     rf"|\b(?P<part>{_NUMBER})\s(?:out\s)?of\s(?:the\s|all\s|its\s|our\s|their\s)?(?P<all>{_NUMBER})\b(?!\s?(?:%|percent))"
     r"|\b(?P<times>an?|one|two|three|four)[\s-](?P<fraction>thirds?|quarters?|fifths?|tenths?)\sof\b|\b(?P<half>half)\s(?:of\s)?(?=the\b|all\b|its\b|our\b|their\b|of\b|[^\W\d_]{3,}s\b)"
     r"|\b(?P<most>(?<!at )(?<!the )most\s(?!likely|recent|important|common\b)|(?:the|an?)\s(?:\w+\s)?majority\b)"
-    r"|\b(?P<minority>(?:the|an?)\s(?:\w+\s)?minority\b)|\b(?P<few>(?<!a )(?<!the )few\s(?!of\b))"
+    r"|\b(?P<minority>(?:the|an?)\s(?:\w+\s)?minority\b)|\b(?P<few>(?<!a )(?<!the )few\s(?!of\b)|only\sa\sfew\b"
+    r"|an?\s(?:(?:very\s)?(?:small|tiny|minor)\s(?:share|part|proportion|fraction|number|percentage)|handful)\b)"
+    rf"|\bone\sin\s(?:every\s)?(?P<one_in>{_NUMBER})\b(?=\s[a-z])"
     r")(?:\s?of\b)?(?:\s?\b(?:the|all|its|our|their|these)\b)?",
     re.IGNORECASE,
 )
 _PIECE = re.compile(r"[;,:]\s|\s(?:and|but|while|whereas)\s", re.IGNORECASE)
 _RELATIVE = re.compile(r"\b(?:who|whom|whose|which|that|if|unless|when)\b", re.IGNORECASE)
 _NOUN = re.compile(r"\s*(?P<noun>[^\W\d_]{3,})")
+_GROUP = re.compile(r"\W*of\s(?:the|all|its|our|their|these)\s(?P<noun>[^\W\d_]{3,})", re.IGNORECASE)
+"""The group at the beginning of "Of the patients who slept badly, a small share …"."""
 _FIGURE = re.compile(r"\d")
 _ASKING = content_words("how many much what share part percentage proportion did do does survey")
 
@@ -101,6 +105,8 @@ def _read(text: str) -> tuple[_Stated, ...]:
     found: list[_Stated] = []
     noun: frozenset[str] = frozenset()
     for piece in _PIECE.split(text[:MAX_TEXT]):
+        if group := _GROUP.match(piece):
+            noun = content_words(group["noun"])
         matches = list(_SHARE.finditer(piece))
         if len(matches) != 1 or _RELATIVE.search(piece):
             continue
@@ -114,7 +120,7 @@ def _read(text: str) -> tuple[_Stated, ...]:
         if match[0].endswith(("of", "the", "all", "its", "our", "their", "these")) or match["all"]:
             named = _NOUN.match(piece, match.end())
             noun = content_words(named["noun"]) if named else noun
-        elif found:
+        else:
             words |= noun
         found.append(_Stated(*ends, words, not _FIGURE.search(match[0])))
     return tuple(found)
@@ -128,7 +134,9 @@ def _ends(match: re.Match[str]) -> tuple[float, float] | None:
         return 0.0, 0.5 - 1e-6
     if match["few"]:
         return 0.0, FEW - 1e-6
-    if match["percent"]:
+    if match["one_in"]:
+        share = 1 / max(1.0, _number(match["one_in"]))
+    elif match["percent"]:
         share = float(match["percent"]) / 100
     elif match["part"]:
         part, whole = _number(match["part"]), _number(match["all"])
