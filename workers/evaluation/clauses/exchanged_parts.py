@@ -31,6 +31,8 @@ from workers.evaluation.text.words import word_set
 
 MAX_SOURCE = 700
 """Longest source, code points; longer ones name a thing in ways that the words beside it do not tell."""
+MAX_SENTENCES = 200
+"""Most sentences of all sources, each of which is read for each claim."""
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""
 MIN_WORDS, MAX_WORDS = 3, 12
@@ -83,8 +85,9 @@ def has_exchanged_part(claim: str, sources: Sequence[Sequence[str]]) -> bool:
         claim: the claim, English.
         sources: the sentences of each source, in order.
     """
-    short = [texts for texts in sources if sum(map(len, texts)) <= MAX_SOURCE] if len(claim) <= MAX_TEXT else []
-    if not short:
+    if len(claim) > MAX_TEXT or sum(map(len, sources)) > MAX_SENTENCES:
+        return False
+    if not (short := [texts for texts in sources if sum(map(len, texts)) <= MAX_SOURCE]):
         return False
     known = [read_sentence(text).stems for texts in sources for text in texts]
     return any(_is_exchanged(part, texts, known) for part in _parts(claim, known) for texts in short)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.harness.whole_answers import verdicts_on
-from workers.evaluation.clauses.exchanged_parts import MAX_SOURCE, has_exchanged_part
+from workers.evaluation.clauses.exchanged_parts import MAX_SENTENCES, MAX_SOURCE, has_exchanged_part
 from workers.evaluation.clauses.repeated_sentences import clause_borders, read_sentence, without_items
 
 WRONG = [
@@ -96,6 +96,7 @@ def test_a_long_source_and_another_source_decide_nothing() -> None:
     assert not has_exchanged_part(claim, [source[:1], source[1:]])
     assert not has_exchanged_part(claim, [source, [claim]])
     assert not has_exchanged_part(claim, [[*source, "x" * MAX_SOURCE]])
+    assert not has_exchanged_part(claim, [source, ["A bell rings."] * MAX_SENTENCES])
 
 
 def test_joined_things_begin_no_clause() -> None:
