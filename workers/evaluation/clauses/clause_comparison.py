@@ -161,7 +161,8 @@ def _mismatches(own: Clause, evidence: Sequence[Clause], *, is_short: bool) -> I
         yield "role"
     close = [each for each in matches if each.same_predicate and agrees(own, each)]
     if close and all(each.is_negated != own.is_negated for each in close):
-        if any(denies(own, each) for each in close):
+        # "Has not signed yet" agrees with "plans to sign" and with "until she signs".
+        if any(denies(own, each) for each in close if not (own.is_negated and each.clause.is_open)):
             yield "negation"
     elif close and all(exceeds(own, each.clause) for each in close):
         yield "quantifier"

@@ -196,6 +196,8 @@ def fits(own: Clause, phrase: Phrase, clause: Clause, other: Phrase) -> bool:
     roles = {phrase.role, other.role}
     if len(roles) == 1 or "any" in roles:
         return True
+    if phrase.numbers and other.numbers and "by" in roles and roles & {"to", "from"}:
+        return False  # a level and a change
     if {own.predicate, clause.predicate} <= LINKING:
         return True
     if roles == {"subject", "object"}:

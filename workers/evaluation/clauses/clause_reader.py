@@ -64,6 +64,10 @@ _GLUED = re.compile(r"(\d[\d.,]*)(?:[–—-](\d[\d.,]*)|[–-]?(?:k|m|mn|b|bn|t
 """A range and a figure with its scale, in lower case."""
 _NOBODY = word_set("no none neither nobody nothing noone")
 _CONDITIONAL = word_set("if unless provided")
+_CONNECTING = word_set(
+    "addition result fact general contrast particular short summary conclusion example instance contrary hand turn essence"
+)
+"""Nouns of phrases that join a sentence to the one before it ("in addition", "as a result") and say nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,7 @@ class Clause:
         is_state: whether its verb is "be", also where the predicate is an adjective.
         is_open: whether it is only planned, hoped or possible.
         is_past: whether it is stated as done.
+        is_imperative: whether it tells somebody what to do.
     """
 
     predicate: str
@@ -126,6 +131,7 @@ class Clause:
     is_state: bool = False
     is_open: bool = False
     is_past: bool = False
+    is_imperative: bool = False
 
     @property
     def subject(self) -> Phrase | None:
@@ -202,6 +208,8 @@ def _is_verb(token: "Token") -> bool:
 
 
 def _clauses_at(verb: "Token") -> Iterator[Clause]:
+    if _is_negated(verb) and any(child.lower_ == "why" for child in verb.children):
+        return  # "Why is he not more worried?" says neither.
     phrases = [*_own_phrases(verb)]
     if not any(phrase.role == "subject" for phrase in phrases):
         phrases = [*_inherited(verb, phrases), *phrases]
@@ -230,6 +238,7 @@ def _clauses_at(verb: "Token") -> Iterator[Clause]:
         is_state=verb.lemma_ == "be",
         is_open=_is_open(verb),
         is_past=_is_past(verb),
+        is_imperative=_is_imperative(verb),
     )
     yield from _excluded(verb, clause)
     yield from _moved(clause)
@@ -320,6 +329,10 @@ def _is_open(verb: "Token") -> bool:
         return True
     if any(child.dep_ == "advmod" and child.lower_ in _PERHAPS for child in verb.children):
         return True
+    if any(child.lower_ in ("until", "till") and child.dep_ == "mark" for child in verb.children) and not _is_past(
+        verb
+    ):
+        return True
     return verb.dep_ in ("xcomp", "ccomp", "acl") and verb.head.lemma_.lower() in _PLANNED
 
 
@@ -328,6 +341,19 @@ def _is_past(verb: "Token") -> bool:
     if any(child.tag_ == "MD" for child in auxiliaries.values()) or verb.dep_ == "xcomp":
         return False
     return "have" in auxiliaries or any(own.tag_ == "VBD" for own in (verb, *auxiliaries.values()))
+
+
+def _is_imperative(verb: "Token") -> bool:
+    return (
+        verb.dep_ == "ROOT"
+        and verb.tag_ in ("VB", "VBP")
+        and not any(child.dep_ in ("nsubj", "nsubjpass", "aux", "expl") for child in verb.children)
+    )
+
+
+def is_instruction(text: str) -> bool:
+    """Return true if an English sentence tells somebody what to do: "In a pan, fry the onions for 5 minutes."."""
+    return any(clause.is_imperative for clause in read_clauses(text))
 
 
 def _excluded(verb: "Token", clause: Clause) -> Iterator[Clause]:
@@ -395,6 +421,8 @@ def _own_phrases(verb: "Token") -> Iterator[Phrase]:
 
 def _phrases_of_child(verb: "Token", child: "Token") -> Iterator[Phrase]:
     passive = any(other.dep_ in ("auxpass", "nsubjpass") for other in verb.children)
+    if child.dep_ == "npadvmod" and any(_town(verb, other) == child for other in verb.children):
+        return
     match child.dep_:
         case "nsubj":
             yield from _relative(verb, child, "subject")
@@ -412,6 +440,8 @@ def _phrases_of_child(verb: "Token", child: "Token") -> Iterator[Phrase]:
                 yield from phrases_at(child, "any")
         case "advmod" if child.lower_ in _PLACES:
             yield from phrases_at(child, "any")
+        case "prep" if _is_connecting(child):
+            return
         case "prep" | "agent" | "dative":
             by_agent = child.dep_ == "agent" or (passive and child.lower_ == "by")
             for own in child.children:
@@ -424,8 +454,29 @@ def _phrases_of_child(verb: "Token", child: "Token") -> Iterator[Phrase]:
                             yield from phrases_at(part, own.lemma_.lower())
 
 
+def _is_connecting(preposition: "Token") -> bool:
+    """Return true for "in addition" and "on the other hand"; "in addition to the fee" says something."""
+    nouns = [child for child in preposition.children if child.dep_ == "pobj"]
+    return (
+        len(nouns) == 1
+        and nouns[0].lemma_.lower() in _CONNECTING
+        and not any(own.dep_ in ("prep", "relcl", "acl", "conj") for own in nouns[0].children)
+    )
+
+
+def _town(verb: "Token", subject: "Token") -> "Token | None":
+    """Return "Cusco" of "Cusco, Peru has a mild climate", where the parser takes the country for the subject."""
+    before = subject.i - 2
+    if subject.dep_ not in ("nsubj", "nsubjpass") or before < 0 or subject.doc[before + 1].text != ",":
+        return None
+    town = subject.doc[before]
+    is_place = town.pos_ == subject.pos_ == "PROPN" and town.dep_ == "npadvmod" and town.head == verb
+    return town if is_place else None
+
+
 def _relative(verb: "Token", token: "Token", role: str) -> Iterator[Phrase]:
     """Yield the phrase of a subject or object; "which" and "who" stand for the noun before their clause."""
+    token = _town(verb, token) or token
     if token.tag_ in ("WDT", "WP") and verb.dep_ == "relcl":
         yield from phrases_at(verb.head, role)
     else:
@@ -486,7 +537,7 @@ def _phrase(token: "Token", role: str, members: "list[Token]") -> Phrase:
     names = frozenset(
         _undotted(own.lower_)
         for own in proper
-        if own.pos_ == "PROPN" and own.lower_ not in _TITLES and own.lower_ not in _CALENDAR
+        if own.pos_ == "PROPN" and _undotted(own.lower_) not in _TITLES and own.lower_ not in _CALENDAR
     ) or _label(token)
     words = frozenset(
         _undotted(own.lemma_.lower()) if own.pos_ == "PROPN" else own.lemma_.lower()
@@ -555,6 +606,8 @@ def _further_objects(members: "list[Token]") -> "Iterator[Token]":
 
 def _numbers(own: "Token", head: "Token") -> Iterator[str]:
     """Yield the figures of a word of a phrase; "3–5 days" and "70B parameters" are each one word."""
+    if own.lower_ == "one" and own.i + 1 < len(own.doc) and own.doc[own.i + 1].text in ("-", "‑"):
+        return  # "one-liners"
     if (
         _NUMBER.fullmatch(own.text)
         or (own.dep_ == "nummod" and own.lower_ == "one")

@@ -202,9 +202,14 @@ def is_other_name(own: Clause, matches: Sequence[Match]) -> bool:
 def is_swapped(own: Clause, matches: Sequence[Match]) -> bool:
     """Return true if a clause has subject and object, or subject and recipient, the other way round."""
     subject = own.subject
-    others = [phrase for phrase in own.phrases if phrase.role in ("object", "to", "from") and not phrase.is_pronoun]
     if subject is None or subject.is_pronoun or own.predicate in ("be", "meet", "marry", "resemble", "border", "join"):
         return False
+    # "To the tax" of "the earnings subject to the tax" is a part of the subject.
+    others = [
+        phrase
+        for phrase in own.phrases
+        if phrase.role in ("object", "to", "from") and not phrase.is_pronoun and not phrase.words <= subject.words
+    ]
     for match in matches:
         theirs = match.clause.subject
         if not match.same_predicate or theirs is None or match.is_negated != own.is_negated:
@@ -213,7 +218,9 @@ def is_swapped(own: Clause, matches: Sequence[Match]) -> bool:
             turned = [
                 phrase
                 for phrase in match.clause.phrases
-                if phrase.role == other.role and relation(phrase, subject) is Relation.SAME
+                if phrase.role == other.role
+                and relation(phrase, subject) is Relation.SAME
+                and not phrase.words <= theirs.words
             ]
             stands_for = theirs.head in _PERSON and bool(subject.names and other.names)
             if turned and (stands_for or relation(theirs, other) is Relation.SAME):
@@ -227,7 +234,7 @@ def is_of_other_act(own: Clause, matches: Sequence[Match]) -> bool:
     "The hall opened in 2011 and was renovated in 2019." says that the hall did not open in 2019.
     """
     for place, value in enumerate(own.phrases):
-        if not (value.numbers or value.names) or own.predicate == "be":
+        if not (value.numbers or value.names) or own.predicate in _UNTOLD:
             continue
         holders = [
             each for each in matches if any(relation(value, other) is Relation.SAME for other in each.clause.phrases)
@@ -262,6 +269,8 @@ def _has_own(own: Clause, place: int, rest: Sequence[int], match: Match) -> bool
     return (
         match.same_predicate
         and match.is_negated == own.is_negated
+        # "Arrived at Boston's Logan Airport" has the Boston of the claim.
+        and not any(value.names & phrase.words for phrase in match.clause.phrases)
         and all(
             match.relations[other] >= Relation.POSSIBLE
             # "She left the clinic" over "she left for Lagos"

@@ -6,7 +6,12 @@ from workers.evaluation.clauses.clause_reader import Phrase
 from workers.evaluation.contradictions.antonyms import are_sides
 from workers.evaluation.contradictions.traits import exclude
 from workers.evaluation.facts.units import NUMBER_WORDS, UNITS
+from workers.evaluation.text.words import word_set
 
+_ANYWHERE = frozenset({"subject", "object", "attribute", "any", "for", "in", "after", "within"})
+"""Parts of a clause that may hold one figure in other words."""
+_MEASURES = word_set("amount number group pair set kind type sort piece part lot majority member total share")
+"""Nouns that only measure or choose what stands behind their "of"."""
 SHORTEST_ABBREVIATION = 3
 """Fewest letters of a word that may stand for the initials of others."""
 
@@ -77,6 +82,8 @@ def _amount(phrase: Phrase) -> tuple[str, float] | None:
 def _keeps_bound(one: Phrase, two: Phrase) -> bool | None:
     """Return whether "28 days" keeps the bound "more than 25 days"; ``None`` without a bound or a figure of its own."""
     bound, other = (one, two) if one.bound else (two, one)
+    if one.role != two.role and not {one.role, two.role} & _ANYWHERE:
+        return None  # "will rise to 168,600" keeps no "growth of over 50"
     if not bound.bound or other.bound or len(bound.numbers) != 1 or len(other.numbers) != 1:
         return None
     try:
@@ -88,7 +95,10 @@ def _keeps_bound(one: Phrase, two: Phrase) -> bool | None:
 
 def _of_nouns(one: Phrase, two: Phrase) -> Relation:
     if one.words <= two.words or two.words <= one.words:
-        return Relation.SAME
+        longer, shorter = (one, two) if two.words <= one.words else (two, one)
+        # "The exposure to the wind" is not the wind; "a group of relatives" and "31 mm of rain" are what they are of.
+        is_same = longer.head in shorter.words or longer.head in UNITS or longer.head in _MEASURES
+        return Relation.SAME if is_same or longer.words == shorter.words else Relation.POSSIBLE
     if one.head == two.head:
         if have_other_traits(one, two):
             return Relation.DIFFERENT

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from workers.evaluation.claims.short_answers import depends_on_question
 from workers.evaluation.clauses.ranked_subjects import PEOPLE
-from workers.evaluation.facts.sentence_pieces import CLASSES, Value, kind_of
+from workers.evaluation.facts.sentence_pieces import CLASSES, NAMED_MONTH, Value, kind_of
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import NUMBER_WORDS
 from workers.evaluation.facts.verb_forms import is_verb, verb_stem
@@ -51,7 +51,7 @@ _PRONOUN = re.compile(
 )
 _ORDINALS = "first second third fourth fifth sixth last"
 _CLASSES = (
-    *(frozenset(word for word, kind in CLASSES.items() if kind == each) for each in ("month", "weekday", "medal")),
+    *(frozenset(word for word, kind in CLASSES.items() if kind == each) for each in (NAMED_MONTH, "weekday", "medal")),
     frozenset(_ORDINALS.split()),
     frozenset(map(stem, ("spring", "summer", "autumn", "winter"))),
 )

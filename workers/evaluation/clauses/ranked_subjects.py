@@ -42,8 +42,10 @@ _RANKS: dict[str, tuple[tuple[int, frozenset[str]], ...]] = {
         ("slower slowest", ((1, _SPAN), (-1, frozenset({"km/h"})))),
         ("longer longest", ((1, _LENGTH | _SPAN),)),
         ("shorter shortest", ((-1, _LENGTH | _SPAN),)),
-        ("taller tallest higher highest deeper deepest wider widest", ((1, _LENGTH),)),
-        ("lower lowest shallower shallowest narrower narrowest", ((-1, _LENGTH),)),
+        ("taller tallest deeper deepest wider widest", ((1, _LENGTH),)),
+        ("shallower shallowest narrower narrowest", ((-1, _LENGTH),)),
+        ("higher highest", ((1, _LENGTH | _HEAT | {"percent"}),)),
+        ("lower lowest", ((-1, _LENGTH | _HEAT | {"percent"}),)),
         ("heavier heaviest", ((1, _MASS),)),
         ("lighter lightest", ((-1, _MASS),)),
         ("hotter hottest warmer warmest", ((1, _HEAT),)),
@@ -235,8 +237,10 @@ def _compare(ranking: _Ranking, direction: int, owners: Sequence[tuple[Clause, f
     if len(owners) < 2:
         return None
     common = frozenset.intersection(*(_subject(clause) for clause, _ in owners))
-    own = _named(ranking.subject - common, owners) or _named(ranking.words - common, owners)
-    others = _named(ranking.rival - common, owners) if ranking.rival else [each for each in owners if each not in own]
+    # "Filtered oil … than unfiltered oil": what both sides name tells neither.
+    shared = ranking.subject & ranking.rival | common
+    own = _named(ranking.subject - shared, owners) or _named(ranking.words - common, owners)
+    others = _named(ranking.rival - shared, owners) if ranking.rival else [each for each in owners if each not in own]
     is_between_two = not ranking.is_first and not ranking.rival
     sizes, rivals = {size for _, size in own}, {size for _, size in others}
     if len(sizes) != 1 or not rivals or (len(rivals) > 1 and (ranking.rival or is_between_two)):

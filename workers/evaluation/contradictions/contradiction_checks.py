@@ -70,7 +70,7 @@ _CLAUSE_START = re.compile(r"(?:^|[.;:]\s|,?\s(?:and|but)\s)$")
 _SOFT_NEGATIONS = frozenset(
     stem(word)
     for word in word_set(
-        "avoid avoids avoided refuse refuses refused prevent prevents prevented stop stops stopped lack lacks "
+        "avoid avoids avoided block blocks blocked deter deters deterred hinder hinders hindered refuse refuses refused prevent prevents prevented stop stops stopped lack lacks "
         "lacked few"
         " little hardly rarely seldom unable deny denies denied decline declined reject rejected limited instead unlike"
         " forbid forbids forbidden ban bans banned prohibit prohibits prohibited exclude excludes excluded exempt barred"
@@ -327,7 +327,7 @@ def _denies(denying: Details, affirming: Details) -> bool:
     if any(governed & doubly_denied for _, governed in denying.clauses):
         return False
     # Ignore clauses that deny something else or deny weakly ("few").
-    affirmed = [words for words, denied in affirming.clauses if not denied and not words & _SOFT_NEGATIONS]
+    affirmed = [words for words, denied in affirming.clauses if not denied]
     affirmed_too = [words for words, denied in denying.clauses if not denied]
     for words, governed in denying.clauses:
         for others in affirmed if governed else ():
@@ -335,6 +335,8 @@ def _denies(denying: Details, affirming: Details) -> bool:
                 continue  # "if you pull it" does not say that one pulls it
             if not governed & others or _has_privative(others, words | affirming.words):
                 continue
+            if _SOFT_NEGATIONS & others - words:
+                continue  # "to block the birds' access" is "to deter birds from accessing it"
             # "The old pump does not need oil, the new pump needs oil" affirms it of the new one.
             if any(own and own <= also and governed & also for also in affirmed_too if (own := others - words)):
                 continue

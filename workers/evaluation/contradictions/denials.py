@@ -82,6 +82,7 @@ _NOT_GONE = re.compile(
     re.IGNORECASE,
 )
 """Words before "left" where it means a side, or what remains."""
+_COMPARES = re.compile(r"\b(?:than|unlike|compared (?:to|with))\b", re.IGNORECASE)
 _NONE = re.compile(r"\b(?:no|none)\b[^,;.]*$", re.IGNORECASE)
 _STILL = re.compile(r"\b(?:still|currently|remains?|continues? to)\b", re.IGNORECASE)
 _ENDED = re.compile(
@@ -173,9 +174,22 @@ def drops_condition(claim: str, evidence: str) -> bool:
     waived = _REGARDLESS.search(claim)
     if not stated or not waived or _REGARDLESS.search(evidence) or refuses_without(claim):
         return False
+    if _is_of_other_side(content_words(claim[: waived.start()]), evidence, stated.start()):
+        return False
     condition = content_words(_CLAUSE_END.split(evidence[stated.end() :])[0])
     told = content_words(_CLAUSE_END.split(claim[waived.end() :])[0])
     return bool(condition & told) and len(condition & told) * 2 >= len(told)
+
+
+def _is_of_other_side(told: frozenset[str], evidence: str, place: int) -> bool:
+    """Return true if a claim's words are those of another side of a contrast than the one at a place."""
+    sides, start = dict[bool, int](), 0
+    for side in _CONTRAST.split(evidence):
+        end = evidence.find(side, start) + len(side)
+        is_own = start <= place < end
+        sides[is_own] = max(sides.get(is_own, 0), len(told & content_words(side)))
+        start = end
+    return sides.get(False, 0) > sides.get(True, 0)
 
 
 def adds_condition(claim: str, evidence: str) -> bool:
@@ -338,7 +352,7 @@ def affirms_denied(claim: str, evidence: str) -> bool:
     contrast = _read_contrast(evidence)
     if contrast is None or not contrast.denied or DENIED.search(claim) or _read_contrast(claim) is not None:
         return False
-    if _ALL_BUT.search(claim):
+    if _ALL_BUT.search(claim) or _COMPARES.search(claim):
         return False
     own = content_words(claim)
     return any(member <= own for member in contrast.members) and bool(own & contrast.affirmed)

@@ -357,7 +357,8 @@ def _denied(tokens: Sequence[str]) -> set[int]:
     """Return the positions of the negated words: the next content word after each negation."""
     found = set()
     for index, word in enumerate(tokens):
-        if word in _NEGATIONS or word.endswith(("n't", "n’t")):
+        is_left_undone = word == "without" and tokens[index + 1 : index + 2] and tokens[index + 1].endswith("ing")
+        if word in _NEGATIONS or is_left_undone or word.endswith(("n't", "n’t")):
             after = range(index + 1, min(index + 8, len(tokens)))
             told = [place for place in after if tokens[place] not in _SKIPPED and not tokens[place].endswith("ly")]
             found.update(told[:1])

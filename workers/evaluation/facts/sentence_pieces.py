@@ -51,8 +51,10 @@ _LABEL = re.compile(r"[^:,;\d]{2,60}:\s")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _DIGIT = re.compile(r"\d")
 
+NAMED_MONTH = "named month"
+"""Kind of the name of a month; "month" is the dimension of durations and ages."""
 _CLASS_ROWS = (
-    ("month", " ".join(MONTHS)),
+    (NAMED_MONTH, " ".join(MONTHS)),
     ("weekday", " ".join(WEEKDAYS)),
     (
         "colour",

@@ -64,7 +64,7 @@ def find_codes(text: str) -> list[tuple[Code, int, int]]:
     found += [
         ((match[1].lower(), match[2].lower()), match.start(), match.end())
         for match in _LETTER.finditer(text)
-        if match[1].lower() not in COMMON_WORDS
+        if match[1].lower() not in COMMON_WORDS and match[1].lower() not in UNITS
     ]
     found += [
         (("version", match[1]), match.start(1), match.end(1))

@@ -55,7 +55,7 @@ _ENDLESS = PrefilteredPattern(
     re.IGNORECASE,
 )
 _PARTLY = re.compile(
-    r"\b(?:few|little|not (?:all|every|necessarily|always)|rather than|tried|tries|trying|try to|attempt\w*|hop(?:ed|ing) to|no-\w+)\b"
+    r"\b(?:few|little|less (?!than\b)|until (?!\d)|not (?:all|every|necessarily|always)|rather than|tried|tries|trying|try to|attempt\w*|hop(?:ed|ing) to|no-\w+)\b"
     r"|^\s*(?:and |or )?to (?!the\b|an?\b)",
     re.IGNORECASE,
 )
@@ -63,6 +63,12 @@ _PARTLY = re.compile(
 _CONDITIONAL = re.compile(
     r"^\s*(?:and |or |but )?(?:(?:check|see|verify|test|find out|ask) )?(?:if|whether|in case)\b", re.IGNORECASE
 )
+_LEFT_OUT = re.compile(
+    r"\b(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should)\s?(?:not|n['’]t)\W*$", re.IGNORECASE
+)
+"""A denial at the end of a clause whose verb stands in the clause before: "while quads do not"."""
+_ASKED = re.compile(r"\bwhy\b[^.;]{0,40}?\b(?:not|\w+n['’]t)\b", re.IGNORECASE)
+"""A question with a denial, which says neither."""
 CONDITION = "if"
 """Word of a clause that states a condition; as a stop word it is no content word."""
 _AUXILIARIES = word_set(
@@ -263,10 +269,16 @@ def _clauses(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
 
 def _governed(clause: str) -> frozenset[str]:
     found = set()
+    if _ASKED.search(clause):
+        return frozenset()
     for match in _NEGATION.finditer(clause):
         after = _governable(clause[match.end() : match.end() + 80])[:1]
+        if not after and _LEFT_OUT.search(clause):
+            continue
         found.update(after or _governable(clause[max(0, match.start() - 80) : match.start()])[-1:])
-    return frozenset(stem(word) for word in found)
+    told = [stem(word) for word in _governable(clause)]
+    # "Not essential to obtain, as the body makes them from essential acids" both denies and affirms the word.
+    return frozenset(word for word in map(stem, found) if told.count(word) < 2)
 
 
 def _governable(text: str) -> list[str]:

@@ -33,7 +33,7 @@ from workers.evaluation.claims.short_answers import (
     says_only_polarity,
     without_opening,
 )
-from workers.evaluation.clauses.clause_reader import read_together
+from workers.evaluation.clauses.clause_reader import is_instruction, read_together
 from workers.evaluation.clauses.ranked_subjects import is_ranked_rightly, says_only_order
 from workers.evaluation.contradictions.contradiction_checks import compare, has_unknown_day, on_one_matter
 from workers.evaluation.contradictions.denials import DENIED
@@ -325,11 +325,16 @@ def short_evidence(units: Sequence[EvidenceUnit]) -> str:
 def is_misplaced(claim: ExtractedClaim, evidence: str) -> bool:
     """Return true if the value of a claim stands with another subject in short evidence; see ``value_placement``."""
     text = claim.reply or claim.plain
-    if not evidence or consents(claim.asked, text) is not None:
+    if not evidence or consents(claim.asked, text) is not None or _is_step(claim):
         return False
     if claim.asked and needs_question(claim.asked, text):
         return shipped_placement().is_misplaced(text, claim.asked, evidence)
     return shipped_placement().is_misplaced(claim.plain, claim.question, evidence)
+
+
+def _is_step(claim: ExtractedClaim) -> bool:
+    """Return true for an instruction: what a step of its source acts on is mostly named in a step before."""
+    return claim.language == "en" and is_instruction(claim.plain)
 
 
 def agreement(similarity: float, words: frozenset[str], near: frozenset[str], everything: frozenset[str]) -> float:
@@ -358,7 +363,7 @@ def _measure(
     before = ((units[place].text, _text_before(units, place)) for place in top)
     mismatches = _compared(claim, [*texts, *referred_amounts(claim.plain, before)]) if texts else ()
     topic = claim.antecedent or claim.question
-    misplaced = bool(texts) and has_other_owner(claim.plain, topic, index.owned)
+    misplaced = bool(texts) and has_other_owner(claim.plain, topic, index.owned) and not _is_step(claim)
     if "number" in mismatches and gives_numbers(claim.plain, topic, index.owned):
         mismatches = tuple(each for each in mismatches if each != "number")
     if misplaced:

@@ -17,7 +17,7 @@ from workers.evaluation.contradictions.values.claimed_limits import side_of
 from workers.evaluation.facts.calculation.arithmetic import same_dimension, same_quantity
 from workers.evaluation.facts.dates import Date, agrees
 from workers.evaluation.facts.numbers.quantity import Quantity
-from workers.evaluation.facts.sentence_pieces import AGGREGATES, Value, kind_of, kinds_of
+from workers.evaluation.facts.sentence_pieces import AGGREGATES, NAMED_MONTH, Value, kind_of, kinds_of
 from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.ownership.held_values import Clause, HeldSentence, read_clauses, read_sentences
 from workers.evaluation.ownership.record_owners import Record, from_another_record, is_record, read_records
@@ -42,6 +42,8 @@ _CHANGE = re.compile(
     r"\b(?:from|von|de|da|van|från|fra)\s+[^\s\d]{0,4}\s?\d[^;!?]{0,30}?\s(?:to|auf|à|a|para|naar|till|til)\s+[^\s\d]{0,4}\s?\d",
     re.IGNORECASE,
 )
+_EITHER = re.compile(r"\d[^,;.!?]{0,30}\bor\s[^\s\d]{0,4}\d", re.IGNORECASE)
+"""Values of which a claim leaves open which one holds: "43 degrees (first source) or 48 degrees"."""
 _SET_ASIDE = re.compile(
     r"\b(?:rather than|instead of|as opposed to)\s+[^\s\d]{0,4}\s?\d[\d.,]*(?:\s?%|\s[^\W\d_]+)?(?=[,;:.)]|\s(?:and|so|but)\b|$)",
     re.IGNORECASE,
@@ -52,11 +54,12 @@ _EXCESS = re.compile(
     re.IGNORECASE,
 )
 """A difference that may be the value of the smaller subject by chance: 100 euros more than 100 euros."""
+_AGE = re.compile(r"\bold\b|\bage", re.IGNORECASE)
 _MONTHS = frozenset(map(stem, MONTHS))
 _STRICT = re.compile(r"\b(?:less|fewer|under|below)\b", re.IGNORECASE)
 """Words of a limit that the figure itself does not keep."""
 _WORD = re.compile(r"[^\W_]+")
-_EVENTS = frozenset(("year", "date", "clock", "month", "weekday"))
+_EVENTS = frozenset(("year", "date", "clock", NAMED_MONTH, "weekday"))
 """Kinds of which one subject has several values, one for each thing that happens to it."""
 _KINDS_OF_DAYS = {
     stem(day): stem("weekend" if day in ("saturday", "sunday") else "weekday")
@@ -125,7 +128,7 @@ def has_other_owner(claim: str, topic: str, evidence: OwnedValues) -> bool:
         evidence: the values of the evidence.
     """
     # "Fell from 79.8 % to 76.3 %" gives one subject the values of two times.
-    if RECOMMENDATION.match(claim) or _CHANGE.search(claim):
+    if RECOMMENDATION.match(claim) or _CHANGE.search(claim) or _EITHER.search(claim):
         return False
     if from_another_record(claim, topic, evidence.records):
         return True
@@ -224,6 +227,8 @@ def _comparable(value: Value, clause: Clause) -> bool:
 
 
 def _same_noun(one: Quantity, two: Quantity) -> bool:
+    if bool(_AGE.search(one.written)) != bool(_AGE.search(two.written)):
+        return False  # "an 8-year-old" and "spent 14 years in the army"
     if not (one.dimension and two.dimension):
         # "Has grown to 2,900" over "640 inhabitants" leaves the noun out.
         if one.is_unit or two.is_unit:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.evaluation.clauses.clause_comparison import are_confirmed, clause_mismatches
-from workers.evaluation.clauses.clause_reader import MAX_LENGTH, Clause, read_clauses
+from workers.evaluation.clauses.clause_reader import MAX_LENGTH, Clause, is_instruction, read_clauses
 from workers.evaluation.clauses.kinds.permissions import answer_of
 from workers.evaluation.clauses.question_clauses import answered_clauses
 
@@ -280,3 +280,41 @@ def test_an_instruction_is_not_compared_with_the_object_of_a_list_whose_head_is_
     sentence = "Bolts M12, class 8.8: tighten crosswise in three passes, 30 Nm, 60 Nm, 78 Nm."
     claim = "Tighten the M12 bolts to 78 Nm in the last pass."
     assert clause_mismatches(main_clauses(claim), [sentence]) == ()
+
+
+@pytest.mark.parametrize("opening", ["In addition", "As a result", "On the other hand", "For example"])
+def test_what_joins_a_sentence_to_the_one_before_is_no_phrase(opening: str) -> None:
+    (joined,), (alone,) = read_clauses(f"{opening}, the fee rises in May."), read_clauses("The fee rises in May.")
+    assert joined.phrases == alone.phrases
+
+
+def test_what_something_is_added_to_is_a_phrase() -> None:
+    (clause,) = read_clauses("Guests pay a deposit in addition to the fee.")
+    assert "fee" in {phrase.head for phrase in clause.phrases}
+
+
+def test_a_number_within_a_word_counts_nothing() -> None:
+    (clause,) = read_clauses("She is known for her dry one-liners.")
+    assert not any(phrase.numbers for phrase in clause.phrases)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("Let the dough rest for 10 minutes.", True),
+        ("After 17 minutes, pour out the water.", True),
+        ("Finally, remove the steaks to a rack and let them rest.", True),
+        ("The dough rests for 10 minutes.", False),
+        ("The bakery opened in 1982.", False),
+        ("You can open the lid.", False),
+    ],
+)
+def test_an_instruction_is_recognised_by_its_verb(text: str, is_one: bool) -> None:
+    assert is_instruction(text) is is_one
+
+
+def test_a_town_with_its_country_is_the_subject() -> None:
+    (clause,) = read_clauses("Cusco, Peru has a mild climate.")
+    assert [(phrase.role, phrase.head) for phrase in clause.phrases] == [("subject", "cusco"), ("object", "climate")]
+    (clause,) = read_clauses("Last year, Peru restored it.")
+    assert clause.subject is not None and clause.subject.head == "peru"

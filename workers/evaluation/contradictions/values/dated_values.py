@@ -22,6 +22,8 @@ MAX_TEXT = 400
 
 _PIECE = re.compile(r"[,;]\s|\s(?:and|but|while|after|compared (?:to|with)|up from|down from|from|to)\s", re.IGNORECASE)
 _FROM_TO = re.compile(r"\bfrom\b(?P<first>.{1,40}?)\bto\b(?P<last>.{1,40})", re.IGNORECASE)
+_RANGES = re.compile(r"\b(?:rang\w+|var(?:y|ies|ied|ying)|extend\w*|anywhere)\s+$", re.IGNORECASE)
+"""Words before "from … to …" that give the ends of a range, in whatever order."""
 _CHANGE_ROW = next(row for row, _ in POLES["increase"] & POLES["grow"])
 _GONE = re.compile(r"\b(?:go|goes|going|gone|went|come|came) (up|down)\b", re.IGNORECASE)
 _COUNTED = re.compile(
@@ -40,7 +42,7 @@ def is_course_wrong(claim: str, sentences: Sequence[str]) -> bool:
         sentences: the evidence.
     """
     span = _FROM_TO.search(claim[:MAX_TEXT])
-    if not span:
+    if not span or _RANGES.search(claim[: span.start()]):
         return False
     ends = [[each.values[0] for each in read_details(span[name]).quantities] for name in ("first", "last")]
     if not all(len(values) == 1 for values in ends):

@@ -16,7 +16,7 @@ from workers.evaluation.claims.short_answers import (
     without_opening,
 )
 from workers.evaluation.clauses.clause_comparison import are_confirmed, are_opposed, clause_mismatches, have_own_figures
-from workers.evaluation.clauses.clause_reader import Clause, read_clauses
+from workers.evaluation.clauses.clause_reader import Clause, is_instruction, read_clauses
 from workers.evaluation.clauses.exchanged_parts import has_exchanged_part
 from workers.evaluation.clauses.kinds.added_items import adds_item
 from workers.evaluation.clauses.kinds.charges import answer_by_charge, is_charged_rightly
@@ -51,6 +51,7 @@ from workers.evaluation.contradictions.values.listed_values import belongs_to_ot
 from workers.evaluation.contradictions.values.qualified_values import is_of_other_case
 from workers.evaluation.contradictions.values.time_sides import says_same_side
 from workers.evaluation.facts.calculation.time_spans import YEAR
+from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.verb_forms import has_verb_forms
 from workers.evaluation.grounding.sources.evidence import EvidenceUnit
 from workers.evaluation.relations.comparison import (
@@ -402,6 +403,8 @@ def _is_compared(claim: ExtractedClaim, sentences: Sequence[str]) -> bool:
 def _read_parallels(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> Parallel:
     """Compare a claim with parallel clauses; a claim that depends on its question is read with it."""
     text, topic = claim.reply or claim.plain, ""
+    if not claim.asked and read_details(text).quantities and is_english(text) and is_instruction(text):
+        return ""  # a figure of a step is mostly that of a thing named in a step before
     if claim.asked and (claim.question or needs_question(claim.asked, text) or len(text.split()) <= FEW_WORDS):
         if (rest := stated_by(claim.asked, text)) is None:
             return ""

@@ -48,20 +48,21 @@ def is_noun_kept(claim: str, sentences: Sequence[str], language: str) -> bool | 
     stated = list(_tied(claim, language))
     told = [each for sentence in sentences for each in _tied(sentence[:MAX_TEXT], language)] if stated else []
     words = content_words(claim, language) if told else frozenset()
-    for nouns, figure in stated:
+    for nouns, _, figure in stated:
         # "The peak power is 8 kW" has no other noun than "the peak power of the motor is 8 kW".
-        if any(other == figure and names <= words for names, other in told):
+        if any(other == figure and names <= words for names, _, other in told):
             continue
         for noun in nouns:
-            of_noun = {other for names, other in told if noun in names and other[0] == figure[0]}
-            of_figure = frozenset[str]().union(*(names for names, other in told if other == figure))
+            of_noun = {other for names, _, other in told if noun in names and other[0] == figure[0]}
+            of_figure = frozenset[str]().union(*(around for _, around, other in told if other == figure))
             if of_noun and figure not in of_noun and of_figure and noun not in of_figure:
                 return False
     return None
 
 
-def _tied(text: str, language: str) -> Iterator[tuple[frozenset[str], Figure]]:
-    """Yield the nouns that a figure of a text belongs to."""
+def _tied(text: str, language: str) -> Iterator[tuple[frozenset[str], frozenset[str], Figure]]:
+    """Yield the nouns that a figure of a text belongs to, and all words between the figure before and this one."""
+    end = 0
     for match in _TIE.finditer(text):
         noun, quantities = content_words(match["noun"], language), undated_quantities(match["figure"])
         if not noun or len(quantities) != 1 or not quantities[0].is_unit:
@@ -69,4 +70,6 @@ def _tied(text: str, language: str) -> Iterator[tuple[frozenset[str], Figure]]:
         # "The rent of the garage is 80 euros" is a figure of the rent, too.
         head = _HEAD.search(text[: match.start()])
         further = content_words(head["noun"], language) if head else frozenset()
-        yield noun | further, (quantities[0].dimension, quantities[0].values[0])
+        around = content_words(text[end : match.end("figure")], language)
+        end = match.end("figure")
+        yield noun | further, around, (quantities[0].dimension, quantities[0].values[0])
