@@ -202,14 +202,11 @@ def is_other_name(own: Clause, matches: Sequence[Match]) -> bool:
 def is_swapped(own: Clause, matches: Sequence[Match]) -> bool:
     """Return true if a clause has subject and object, or subject and recipient, the other way round."""
     subject = own.subject
+    others = [phrase for phrase in own.phrases if phrase.role in ("object", "to", "from") and not phrase.is_pronoun]
     if subject is None or subject.is_pronoun or own.predicate in ("be", "meet", "marry", "resemble", "border", "join"):
         return False
-    # "To the tax" of "the earnings subject to the tax" is a part of the subject.
-    others = [
-        phrase
-        for phrase in own.phrases
-        if phrase.role in ("object", "to", "from") and not phrase.is_pronoun and not phrase.words <= subject.words
-    ]
+    # "To chlorine" of "exposure to chlorine" is a part of the subject.
+    others = [phrase for phrase in others if not phrase.words <= subject.words]
     for match in matches:
         theirs = match.clause.subject
         if not match.same_predicate or theirs is None or match.is_negated != own.is_negated:
@@ -218,9 +215,7 @@ def is_swapped(own: Clause, matches: Sequence[Match]) -> bool:
             turned = [
                 phrase
                 for phrase in match.clause.phrases
-                if phrase.role == other.role
-                and relation(phrase, subject) is Relation.SAME
-                and not phrase.words <= theirs.words
+                if phrase.role == other.role and relation(phrase, subject) is Relation.SAME
             ]
             stands_for = theirs.head in _PERSON and bool(subject.names and other.names)
             if turned and (stands_for or relation(theirs, other) is Relation.SAME):

@@ -325,7 +325,7 @@ def short_evidence(units: Sequence[EvidenceUnit]) -> str:
 def is_misplaced(claim: ExtractedClaim, evidence: str) -> bool:
     """Return true if the value of a claim stands with another subject in short evidence; see ``value_placement``."""
     text = claim.reply or claim.plain
-    if not evidence or consents(claim.asked, text) is not None or _is_step(claim):
+    if not evidence or consents(claim.asked, text) is not None:
         return False
     if claim.asked and needs_question(claim.asked, text):
         return shipped_placement().is_misplaced(text, claim.asked, evidence)

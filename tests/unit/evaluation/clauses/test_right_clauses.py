@@ -3,6 +3,7 @@
 import pytest
 
 from workers.evaluation.clauses.clause_comparison import clause_mismatches
+from workers.evaluation.clauses.clause_matches import match_clauses
 from workers.evaluation.clauses.clause_reader import Phrase, read_clauses
 from workers.evaluation.clauses.phrase_relations import Relation, relation
 
@@ -24,8 +25,11 @@ def mismatches(claim: str, *evidence: str) -> tuple[str, ...]:
             ["Peru restored the old town in 1972.", "Cusco has a mild climate."],
         ),
         (
-            "The cousins arrived in Lyon on Monday.",
-            ["The jury heard survivors from Lyon.", "The cousins arrived at Lyon's Bellecour station on Monday."],
+            "The cousins arrived in Lyon.",
+            [
+                "Survivors spoke about the Lyon attack.",
+                "The cousins arrived at Lyon's Bellecour International Airport.",
+            ],
         ),
         (
             "The levy will rise to 45,600.",
@@ -77,3 +81,9 @@ def test_a_level_keeps_no_bound_of_a_change() -> None:
     minimum = Phrase("object", "day", frozenset({"25", "day"}), numbers=frozenset({"25"}), bound=1)
     assert relation(level, growth) is not Relation.SAME
     assert relation(notice, minimum) is Relation.SAME
+
+
+def test_a_level_is_no_change() -> None:
+    (level,), (change,) = read_clauses("Sales rose to 5 %."), read_clauses("Sales rose by 5 %.")
+    (match,) = match_clauses(level, [change])
+    assert Relation.SAME not in match.relations[1:]

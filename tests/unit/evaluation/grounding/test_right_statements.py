@@ -4,6 +4,8 @@ import pytest
 
 from tests.harness.whole_answers import verdicts_on
 from workers.evaluation.contradictions.contradiction_checks import compare
+from workers.evaluation.contradictions.values.dated_values import is_course_wrong
+from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.ownership.value_owners import OwnedValues, has_other_owner
 
 LEVY = (
@@ -115,12 +117,38 @@ def test_a_denial_of_another_word_is_no_negation(claim: str, evidence: str) -> N
     assert "negation" not in compare(claim, evidence)
 
 
+def test_a_clause_whose_verb_is_left_out_denies_no_other_word() -> None:
+    denied = [words for _, words in read_details("Buggies have a roof cage, while quads do not.").clauses]
+    assert denied == [frozenset(), frozenset()]
+
+
+def test_a_word_that_a_clause_also_affirms_is_not_denied() -> None:
+    text = "The body makes them from healthy fats and so they are not healthy to eat."
+    assert [words for _, words in read_details(text).clauses] == [frozenset()]
+
+
+def test_the_ends_of_a_range_are_no_course_over_time() -> None:
+    sentences = ["The lowest mean for December is 3 degrees.", "The highest mean for July is 18 degrees."]
+    assert not is_course_wrong("It ranges from 3 degrees (December) to 18 degrees (July).", sentences)
+    assert is_course_wrong("It rose from 3 degrees in December to 18 degrees in July.", sentences)
+
+
+def test_a_step_has_no_other_subject() -> None:
+    recipe = "Cover the pan and cook for 5 minutes. Flip and brush the ribs and cook another 5 minutes."
+    claim = "Cook for 5 minutes, then flip and brush again before cooking for an additional 5 minutes."
+    for question in ("", "How do I cook ribs?"):
+        assert "contradicted" not in verdicts_on(question, recipe, claim)
+
+
 def test_an_age_is_no_duration_of_another() -> None:
     sentences = [
-        "Dr. Ines Falk, a surgeon at the Harbour Hospital, spent 14 years in the navy as a trauma doctor.",
-        "The lawyers showed close-up video of the 8-year-old, who stood near the stage, according to the Kiel police.",
+        "The lawyers showed close-up video of the 8-year-old, who was only 3 feet from the stage, according to the BKA.",
+        "Dr. Ines Falk, a trauma surgeon at Harbour Hospital, spent 14 years in the U.S. Army as a combat surgeon.",
     ]
-    claim = "Dr. Ines Falk, a trauma surgeon, spoke about the wounds of Martin Roth, an 8-year-old boy who died."
+    claim = (
+        "Dr. Ines Falk, a trauma surgeon, testified about the extent of the injuries she treated, including those"
+        " sustained by Martin Roth, an 8-year-old boy who died in the attack."
+    )
     assert not has_other_owner(claim, "", OwnedValues([sentences]))
 
 

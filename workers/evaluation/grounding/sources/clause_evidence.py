@@ -403,7 +403,7 @@ def _is_compared(claim: ExtractedClaim, sentences: Sequence[str]) -> bool:
 def _read_parallels(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> Parallel:
     """Compare a claim with parallel clauses; a claim that depends on its question is read with it."""
     text, topic = claim.reply or claim.plain, ""
-    if not claim.asked and read_details(text).quantities and is_english(text) and is_instruction(text):
+    if read_details(text).quantities and is_english(text) and is_instruction(text):
         return ""  # a figure of a step is mostly that of a thing named in a step before
     if claim.asked and (claim.question or needs_question(claim.asked, text) or len(text.split()) <= FEW_WORDS):
         if (rest := stated_by(claim.asked, text)) is None:
