@@ -45,6 +45,10 @@ _SET_APART = re.compile(
 )
 """Words of a claim that compares or excludes."""
 _FEW = re.compile(r"\b(?:few|hardly|rarely|seldom|little)\b", re.IGNORECASE)
+_NOT_DONE = re.compile(
+    r"\b(?:almost|nearly|narrowly|fail(?:s|ed)?|unable|tried|would have|could have|lost)\b", re.IGNORECASE
+)
+"""Words of an act that did not come about, so that another may have done it: "nearly won but lost to Spain"."""
 _GOES_ON = re.compile(r"\b(?:it|they|he|she|this|these|its|their|his|her|them|one|ones)\b", re.IGNORECASE)
 _STANDS_IN = re.compile(r"\b(?:they|he|she|this|these)\b|\bit\s\w", re.IGNORECASE)
 _OF_IT = re.compile(r"\b(?:of|to|in|for|with|by)\s(?:it|them|him|her|this|these)\b", re.IGNORECASE)
@@ -112,7 +116,9 @@ def _is_exchanged(part: Sentence, texts: Sequence[str], known: Sequence[frozense
         return False
     return any(
         all(each == sentence.stems for each in whole)
-        and all(bool(words.search(sentence.text)) == bool(words.search(part.text)) for words in (DENIED, _FEW))
+        and all(
+            bool(words.search(sentence.text)) == bool(words.search(part.text)) for words in (DENIED, _FEW, _NOT_DONE)
+        )
         and any(
             _can_be_exchanged(part, sentence, found) and _is_of_others(part, sentence, found, source)
             for found in repetitions(part.words, sentence)
