@@ -168,11 +168,16 @@ async def sigterm(run: Run) -> None:
 @scenario("one_agent_down", "no quality agent until the deadline has passed; then it comes late")
 async def one_agent_down(run: Run) -> None:
     run.expected_degraded = run.answers
-    await run.worker(["citations", "grounding", *REST], {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "15"})
+    others = ["citations", "grounding", *REST]
+    hasty = await run.worker(others, {"TOUCHSTONE_DELIVERY__JOIN_DEADLINE_SECONDS": "15"})
     await run.send()
     run.faults = 1
     await run.until_settled()
     await run.worker(["quality"])
+    # With its deadline, a slow machine would pass that of later answers, too.
+    run.observe()
+    assert await hasty.terminate() == 0, hasty.tail()
+    await run.worker(others)
     await run.send(prefix="b")
     await run.until_settled()
 
