@@ -1,4 +1,4 @@
-"""What a thinking model writes before its answer is no answer: it is neither evaluated nor shown to readers."""
+"""Check that reasoning which a model writes before its answer is neither evaluated nor shown to readers."""
 
 from datetime import UTC, datetime
 from typing import Any

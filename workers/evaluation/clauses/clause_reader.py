@@ -64,10 +64,13 @@ _GLUED = re.compile(r"(\d[\d.,]*)(?:[–—-](\d[\d.,]*)|[–-]?(?:k|m|mn|b|bn|t
 """A range and a figure with its scale, in lower case."""
 _NOBODY = word_set("no none neither nobody nothing noone")
 _CONDITIONAL = word_set("if unless provided")
-_CONNECTING = word_set(
-    "addition result fact general contrast particular short summary conclusion example instance contrary hand turn essence"
-)
-"""Nouns of phrases that join a sentence to the one before it ("in addition", "as a result") and say nothing else."""
+_CONNECTING = frozenset(
+    {
+        *(f"in {noun}" for noun in ("addition", "fact", "general", "contrast", "particular", "short", "summary", "conclusion", "turn")),
+        *("as a result", "by contrast", "for example", "for instance", "on the contrary", "on the other hand", "on the one hand"),
+    }
+)  # fmt: skip
+"""Phrases that join a sentence to the one before it and say nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +211,7 @@ def _is_verb(token: "Token") -> bool:
 
 
 def _clauses_at(verb: "Token") -> Iterator[Clause]:
-    if _is_negated(verb) and any(child.lower_ == "why" for child in verb.children):
+    if _is_negated(verb) and _is_asked_why(verb):
         return  # "Why is he not more worried?" says neither.
     phrases = [*_own_phrases(verb)]
     if not any(phrase.role == "subject" for phrase in phrases):
@@ -343,6 +346,16 @@ def _is_past(verb: "Token") -> bool:
     return "have" in auxiliaries or any(own.tag_ == "VBD" for own in (verb, *auxiliaries.values()))
 
 
+def _is_asked_why(verb: "Token") -> bool:
+    """Return true for "why is he …" and "asks why he is …", but not for the statement "this is why he is …"."""
+    subject = next((child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass")), None)
+    first = min((own.i for own in (verb, *verb.children) if own.pos_ == "AUX" or own == verb), default=verb.i)
+    is_turned = subject is not None and first < subject.i
+    return any(child.lower_ == "why" for child in verb.children) and (
+        is_turned or (verb.dep_ == "ccomp" and verb.head.lemma_.lower() in ("ask", "wonder"))
+    )
+
+
 def _is_imperative(verb: "Token") -> bool:
     return (
         verb.dep_ == "ROOT"
@@ -456,12 +469,7 @@ def _phrases_of_child(verb: "Token", child: "Token") -> Iterator[Phrase]:
 
 def _is_connecting(preposition: "Token") -> bool:
     """Return true for "in addition" and "on the other hand"; "in addition to the fee" says something."""
-    nouns = [child for child in preposition.children if child.dep_ == "pobj"]
-    return (
-        len(nouns) == 1
-        and nouns[0].lemma_.lower() in _CONNECTING
-        and not any(own.dep_ in ("prep", "relcl", "acl", "conj") for own in nouns[0].children)
-    )
+    return " ".join(own.lower_ for own in preposition.subtree) in _CONNECTING
 
 
 def _town(verb: "Token", subject: "Token") -> "Token | None":
@@ -471,7 +479,8 @@ def _town(verb: "Token", subject: "Token") -> "Token | None":
         return None
     town = subject.doc[before]
     is_place = town.pos_ == subject.pos_ == "PROPN" and town.dep_ == "npadvmod" and town.head == verb
-    return town if is_place else None
+    is_time = town.lower_ in _CALENDAR or town.lower_ in _DAYS
+    return town if is_place and not is_time else None
 
 
 def _relative(verb: "Token", token: "Token", role: str) -> Iterator[Phrase]:
@@ -626,6 +635,8 @@ def _bound(members: "list[Token]") -> int:
 
 
 _CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
+_DAYS = word_set("day eve morning evening night week year christmas easter spring summer autumn winter")
+"""Words of times that stand before a comma as a town does: "Christmas Day, Peru …"."""
 _TOLD = word_set("other used first second third last next")
 """Words that the parser's list of small words has, and that tell things apart."""
 _QUANTIFIERS = word_set(

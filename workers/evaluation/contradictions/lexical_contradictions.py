@@ -71,6 +71,7 @@ _SHARE = re.compile(r"(?<![\d.,])(\d{1,3}(?:[.,]\d{1,3})?)\s?(?:%|percent|per ce
 _NO_SHARE = PrefilteredPattern(
     r"\b(?:at all|after all|all over|all in all|above all|half an?|each other|one another)\b", re.IGNORECASE
 )
+_PLANNING = word_set("plan plans planned planning intend intends intended want wants wanted hope hopes hoped")
 _NEGATIONS = word_set("not never no neither nor none nobody nothing cannot nicht kein keine nie pas jamais")
 _SKIPPED = word_set(
     "be been being longer yet any the a an to have has had do does did is are was were will would can could may might"
@@ -300,6 +301,8 @@ def _statement(text: str) -> Statement:
     poles: dict[Row, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
     for index, word in enumerate(tokens):
         sign = -1 if index in denied else 1
+        if tokens[max(0, index - 1) : index] == ["to"] and tokens[max(0, index - 2)] in _PLANNING:
+            continue  # who plans to build has not built
         if word in ("less", "least") and index + 1 < len(tokens) and tokens[index + 1] in POLES:
             continue  # "less expensive" inverts the next word.
         if word in ("more", "most") and index + 1 < len(tokens) and tokens[index + 1] in POLES:

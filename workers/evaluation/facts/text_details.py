@@ -47,7 +47,8 @@ _COMPARED = PrefilteredPattern(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
-    r"[,;:()–—]\s|\s(?:but|while|whereas|although|because|who|which|aber|während|weil|mais)\s", re.IGNORECASE
+    r"[,;:()–—]\s|\s(?:but|while|whereas|although|because|who|which|aber|während|weil|mais)\s|\s(?=until\s(?!\d))",
+    re.IGNORECASE,
 )
 _ENDLESS = PrefilteredPattern(
     r"(?<!not )(?<!no )(?<!nicht )(?<!pas )(?<!non )(?<!no es )\b(?:life-?long|lifetime|unlimited|indefinite(?:ly)?|forever|perpetual|everlasting|never expires?"
@@ -55,8 +56,8 @@ _ENDLESS = PrefilteredPattern(
     re.IGNORECASE,
 )
 _PARTLY = re.compile(
-    r"\b(?:few|little|less (?!than\b)|until (?!\d)|not (?:all|every|necessarily|always)|rather than|tried|tries|trying|try to|attempt\w*|hop(?:ed|ing) to|no-\w+)\b"
-    r"|^\s*(?:and |or )?to (?!the\b|an?\b)",
+    r"\b(?:few|little|less (?!than\b)|not (?:all|every|necessarily|always)|rather than|tried|tries|trying|try to|attempt\w*|hop(?:ed|ing) to|no-\w+)\b"
+    r"|^\s*(?:and |or )?to (?!the\b|an?\b)|^\s*until\b|\b(?:plan(?:s|ned|ning)?|intend(?:s|ed)?|want(?:s|ed)?) to\b",
     re.IGNORECASE,
 )
 """Words that neither affirm nor deny: "few prospects" is close to "no prospects", and who tried did not always succeed."""
@@ -67,8 +68,12 @@ _LEFT_OUT = re.compile(
     r"\b(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should)\s?(?:not|n['’]t)\W*$", re.IGNORECASE
 )
 """A denial at the end of a clause whose verb stands in the clause before: "while quads do not"."""
-_ASKED = re.compile(r"\bwhy\b[^.;]{0,40}?\b(?:not|\w+n['’]t)\b", re.IGNORECASE)
-"""A question with a denial, which says neither."""
+_ASKED = re.compile(
+    r"(?:\bwhy (?=(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)(?:n['’]t)?\b)"
+    r"|\b(?:ask|wonder)\w*\b[^.;]{0,30}\bwhy\b)[^.;]{0,40}?(?:\bnot\b|n['’]t\b)",
+    re.IGNORECASE,
+)
+"""A question with a denial, which says neither; "why it does not start" in a statement denies."""
 CONDITION = "if"
 """Word of a clause that states a condition; as a stop word it is no content word."""
 _AUXILIARIES = word_set(

@@ -81,6 +81,7 @@ it. Such a claim is never supported.
 
 MAX_UNSEEN = 1 / 3
 """Maximum share of a claim's words that no evidence has, from which on clauses are not compared: it is put otherwise."""
+_TIME_BEFORE = re.compile(r"\W*after\s[^,.]{0,20}\d[^,.]{0,30},\s", re.IGNORECASE)
 DECISIVE: frozenset[Mismatch] = frozenset(("subject", "role", "negation"))
 """Mismatches of clauses that contradict a claim; others leave it without support."""
 
@@ -332,9 +333,11 @@ def is_misplaced(claim: ExtractedClaim, evidence: str) -> bool:
     return shipped_placement().is_misplaced(claim.plain, claim.question, evidence)
 
 
-def _is_step(claim: ExtractedClaim) -> bool:
-    """Return true for an instruction: what a step of its source acts on is mostly named in a step before."""
-    return claim.language == "en" and is_instruction(claim.plain)
+def _without_time_before(claim: ExtractedClaim) -> str:
+    """Return a step without the time after which it follows the step before: "After 17 minutes, pour out the water."."""
+    match = _TIME_BEFORE.match(claim.plain)
+    is_step = match is not None and claim.language == "en" and is_instruction(claim.plain)
+    return claim.plain[match.end() :] if match is not None and is_step else claim.plain
 
 
 def agreement(similarity: float, words: frozenset[str], near: frozenset[str], everything: frozenset[str]) -> float:
@@ -363,7 +366,7 @@ def _measure(
     before = ((units[place].text, _text_before(units, place)) for place in top)
     mismatches = _compared(claim, [*texts, *referred_amounts(claim.plain, before)]) if texts else ()
     topic = claim.antecedent or claim.question
-    misplaced = bool(texts) and has_other_owner(claim.plain, topic, index.owned) and not _is_step(claim)
+    misplaced = bool(texts) and has_other_owner(_without_time_before(claim), topic, index.owned)
     if "number" in mismatches and gives_numbers(claim.plain, topic, index.owned):
         mismatches = tuple(each for each in mismatches if each != "number")
     if misplaced:

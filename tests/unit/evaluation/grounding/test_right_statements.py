@@ -155,3 +155,25 @@ def test_an_age_is_no_duration_of_another() -> None:
 def test_a_duration_of_another_is_noticed() -> None:
     sentences = ["Ines Falk spent 14 years in the navy.", "Otto Brand spent 8 years in the navy."]
     assert has_other_owner("Ines Falk spent 8 years in the navy.", "", OwnedValues([sentences]))
+
+
+@pytest.mark.parametrize(
+    ("context", "right", "wrong"),
+    [
+        ("Bake the tart for 20 minutes and the bread for 40 minutes.", "Bake the bread for 40 minutes.", "Bake the bread for 20 minutes."),
+        ("Tighten the upper bolts to 20 Nm and the lower bolts to 35 Nm.", "Tighten the lower bolts to 35 Nm.", "Tighten the lower bolts to 20 Nm."),
+        ("Charge the scooter for 6 hours. Charge the helmet light for 2 hours.", "Charge the helmet light for 2 hours.", "Charge the helmet light for 6 hours."),
+        ("After 20 minutes, turn the bread. After 40 minutes, take it out.", "After 20 minutes, turn the bread.", "After 40 minutes, turn the bread."),
+        ("Fry the onions for 5 minutes, then add the rice and cook for 12 minutes.", "Fry the onions for 5 minutes, then add the rice and cook for 12 minutes.", "Fry the onions for 12 minutes, then add the rice and cook for 5 minutes."),
+        ("The manual explains why the lamp does not blink.", "The lamp does not blink.", "The lamp blinks."),
+        ("The museum is closed until further notice.", "The museum is closed.", "The museum is not closed."),
+        ("The road is blocked until Friday.", "The road is blocked until Friday.", "The road is not blocked."),
+        ("The town plans to build a pool.", "The town has not built a pool yet.", "The town does not plan to build a pool."),
+        ("Lima, Peru, was chosen as host on Monday. Bogota, Colombia, withdrew its bid in May.", "Lima, Peru was chosen as host on Monday.", "Bogota, Colombia was chosen as host on Monday."),
+        ("Last Tuesday, Peru won the match. Chile lost it.", "Peru won the match.", "Chile won the match."),
+        ("As a result, fares will rise to 3.20 euros in March.", "Fares will rise to 3.20 euros in March.", "Fares will rise by 3.20 euros in March."),
+    ],
+)  # fmt: skip
+def test_what_such_rules_leave_out_is_still_compared(context: str, right: str, wrong: str) -> None:
+    assert verdicts_on("", context, right) == {"supported"}
+    assert not verdicts_on("", context, wrong) & {"supported"}

@@ -18,7 +18,7 @@ _NUMBER = re.compile(
     r"(?P<next>[\s-]{0,2}(?:(?:km|m)/[hs]\b|[^\W\d_]+\$?|[%‰€$£₹¢°][CF]?))?(?![:\d]\d)"
 )
 _BEHIND_PLACES = (" ", "\u00a0", "§")
-"""What stands between the word of a place and its number."""
+"""Characters between the word of a place and its number."""
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\d-]*[^\W\d_])(?:\w+-){2,6}$")
 """The beginning of an identifier of several parts with a letter, before its last number: "CVE-2026-" of "CVE-2026-1234"."""
 _LIST_NUMBER = re.compile(r"^\s*\d{1,3}[.)]\s")

@@ -51,7 +51,6 @@ from workers.evaluation.contradictions.values.listed_values import belongs_to_ot
 from workers.evaluation.contradictions.values.qualified_values import is_of_other_case
 from workers.evaluation.contradictions.values.time_sides import says_same_side
 from workers.evaluation.facts.calculation.time_spans import YEAR
-from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.verb_forms import has_verb_forms
 from workers.evaluation.grounding.sources.evidence import EvidenceUnit
 from workers.evaluation.relations.comparison import (
@@ -105,6 +104,7 @@ _REPORTED = re.compile(
 )
 """The opening of a claim that reports what a source says; what follows is compared."""
 _WORDS = re.compile(r"\w+")
+_SEVERAL_STEPS = re.compile(r"\bthen\b|\b(?:before|after) \w+ing\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,8 +403,8 @@ def _is_compared(claim: ExtractedClaim, sentences: Sequence[str]) -> bool:
 def _read_parallels(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> Parallel:
     """Compare a claim with parallel clauses; a claim that depends on its question is read with it."""
     text, topic = claim.reply or claim.plain, ""
-    if read_details(text).quantities and is_english(text) and is_instruction(text):
-        return ""  # a figure of a step is mostly that of a thing named in a step before
+    if _SEVERAL_STEPS.search(text) and is_english(text) and is_instruction(text):
+        return ""  # it takes its words from as many steps of the source
     if claim.asked and (claim.question or needs_question(claim.asked, text) or len(text.split()) <= FEW_WORDS):
         if (rest := stated_by(claim.asked, text)) is None:
             return ""
