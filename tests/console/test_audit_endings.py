@@ -153,7 +153,7 @@ def test_an_approved_request_names_the_way_to_withdraw_it_and_a_rejected_one_doe
     for name, advised in (("passed on", True), ("refused", False)):
         review = fact_id(TENANT, answers[name].answer_id, "review")
         page = console.client().get(f"/review/{review}", headers=PAGE).raise_for_status().text
-        assert ("ask an auditor to withdraw" in page) == advised
+        assert ("withdraw the answer on its page" in page) == advised
         assert "to answer the question again" in page
 
 

@@ -196,7 +196,7 @@ def test_panels_have_titles_units_descriptions_and_links_and_do_not_overlap() ->
 def test_answers_and_reviews_open_in_the_console() -> None:
     text = "".join(files("https://console.example.com").values())
     assert '"https://console.example.com"' in text
-    assert "${console}/answers/${__value.raw:percentencode}" in text
+    assert "${console}/answers/${__value.raw:percentencode}?tenant=" in text
     assert "${console}/review" in text
 
 

@@ -1,5 +1,6 @@
 """Define panels in Grafana's JSON model, one class for each kind, and their layout."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,10 +18,10 @@ WIDTH = 24
 ANSWER_LINK = {
     "title": "Open in the console",
     # Identifiers come from other systems: a ?, # or % would end or change the path.
-    "url": "${console}/answers/${__value.raw:percentencode}",
+    "url": "${console}/answers/${__value.raw:percentencode}?tenant=${__data.fields.tenant:percentencode}",
     "targetBlank": True,
 }
-"""Link from a cell with an answer's identifier to the answer."""
+"""Link from a cell with an answer's identifier to the answer of the row's tenant: two tenants can use one identifier."""
 
 COLOURS: Mapping[str, tuple[str, ...]] = {
     "red": ("high", "held", "rejected"),
@@ -171,7 +172,8 @@ class Asked(Panel):
     def overrides(self) -> list[dict[str, Any]]:
         """Return the units of columns, and links from answers to the console."""
         found = [_override(column, {"id": "unit", "value": unit}) for column, unit in self.units.items()]
-        if self.kind == "table" and "answer_id" in named_query(self.query).sql.partition("FROM")[0]:
+        columns = named_query(self.query).sql.rpartition("\nSELECT")[2].partition("\nFROM")[0]
+        if self.kind == "table" and re.search(r"\banswer_id\b", columns):
             found.append(_override("answer_id", {"id": "links", "value": [ANSWER_LINK]}))
         return found
 

@@ -1,7 +1,7 @@
 -- Which answers rest on the least?
 -- The twenty answers of the lowest grounding score, to be opened in the console.
 SELECT
-    answer_id, completed_at, model_id, prompt_version, state, hallucination_risk, grounding_score, quality_score,
+    answer_id, tenant, completed_at, model_id, prompt_version, state, hallucination_risk, grounding_score, quality_score,
     claims_contradicted, claims_unsupported
 FROM {database:Identifier}.worst_hours FINAL
 WHERE ({tenant:String} = '' OR tenant = {tenant:String})

@@ -289,9 +289,9 @@ EXPECTED: dict[str, tuple[dict[str, Any], list[tuple[Any, ...]]]] = {
     "worst_answers": (
         ACME,
         [
-            ("bad", "10:40", "small", "p1", "held", "high", 0.3, 0.4, 1, 1),
-            ("fair", "11:10", "large", "p2", "warned", "medium", 0.7, 0.6, 0, 0),
-            ("good", "10:05", "small", "p1", "released", "low", 0.9, 0.8, 0, 0),
+            ("bad", "acme", "10:40", "small", "p1", "held", "high", 0.3, 0.4, 1, 1),
+            ("fair", "acme", "11:10", "large", "p2", "warned", "medium", 0.7, 0.6, 0, 0),
+            ("good", "acme", "10:05", "small", "p1", "released", "low", 0.9, 0.8, 0, 0),
         ],
     ),
     "system_alerts": (
