@@ -95,8 +95,8 @@ def _sources_of_sentences(text: str, known: Sequence[Metadata]) -> dict[str, set
 def dangling_references(request: ReviewRequest, text: str) -> list[str]:
     """Return the references of a correction that lead to no source, as they are written.
 
-    A correction with a list of references of its own has none. A name or an address is looked up only if the request
-    has all sources of the answer.
+    A correction with a list of references of its own has none. A name or a link is looked up only if the request
+    has all sources of the answer. An address in the text is the reviewer's own.
 
     Args:
         request: the review request.
@@ -113,7 +113,13 @@ def dangling_references(request: ReviewRequest, text: str) -> list[str]:
             marker.text
             for marker in markers
             if marker.out_of_range
-            or (complete and not marker.numbers and resolve(marker, index)[1] and not still_cited(marker.text, known))
+            or (
+                complete
+                and not marker.numbers
+                and not marker.is_bare
+                and resolve(marker, index)[1]
+                and not still_cited(marker.text, known)
+            )
         )
     )
 

@@ -157,7 +157,7 @@ def resolve_citations(answer: GeneratedAnswer, sentences: Sequence[Sentence]) ->
         sentences: its segmentation.
     """
     contexts = answer.contexts or []
-    index = SourceIndex(contexts)
+    index = SourceIndex(contexts, [answer.query, *(turn.content for turn in answer.conversation)])
     markers = find_markers(answer.answer, len(contexts), sentences)
     background = contexts[0].content if contexts else ""
     claims = extract_claims(answer.answer, sentences, markers, answer.query, background)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pydantic_core import to_json
+
 from schemas.answers import ContextChunk, ToolCall
 from schemas.citations import InvalidReason
 from workers.evaluation.facts.dates import Date, read_dates
@@ -18,6 +20,12 @@ from workers.evaluation.text.structure.markers import Marker
 
 _LEADING = re.compile(r"[\w./:#-]+")
 _FRAGMENT = re.compile(r"[#?].*$", re.DOTALL)
+_PUBLIC = re.compile(r"(?:https?://)?(?:[\w-]+\.)+[^\W\d_]{2,}(?::\d{1,5})?(?:[/?#][^{}$]*)?", re.IGNORECASE)
+"""Address of a named host. An example of a setting has another one: `http://localhost:3000`, `https://{host}/`."""
+_OTHER_HOST = re.compile(r"[\w.@-]$")
+_OTHER_PAGE = re.compile(r"[\w@-]|\.\w")
+"""Characters around an address that make it another one; a path may go on behind it."""
+_LINKED = re.compile(r"https?://|/|\.{0,2}/|[\w-]+/")
 _TIME_BEFORE = re.compile(r"\s+(?:at|@|on|from)\s+|\s*@\s*")
 _WORDS = re.compile(r"[^\W_]+")
 MAX_READ = 2_000
@@ -37,14 +45,21 @@ class Said:
 
 
 class SourceIndex:
-    """Index contexts by every name that a citation may use; build one index for each answer."""
+    """Index contexts by every name that a citation may use; build one index for each answer.
 
-    def __init__(self, contexts: Sequence[ContextChunk]) -> None:
+    Args:
+        contexts: sources of the answer.
+        asked: the question and the turns before it, whose addresses the answer may repeat.
+    """
+
+    def __init__(self, contexts: Sequence[ContextChunk], asked: Sequence[str] = ()) -> None:
         self._contexts = contexts
+        self._asked = asked
         self._contents = [chunk.content.casefold() for chunk in contexts]
         self._raw = [chunk.content for chunk in contexts]
         self._chunks: dict[str, int] = {}
         self._searched: dict[str, list[int]] = {}
+        self._mentioned: dict[str, bool] = {}
         self._abouts: dict[int, tuple[frozenset[tuple[str, str]], list[Date]]] = {}
         self._dates: dict[int, list[Date]] = {}
         self._keys: dict[str, int] = {}
@@ -185,8 +200,24 @@ class SourceIndex:
         return self._paths.get(address) or self._paths.get(_FRAGMENT.sub("", address).rstrip("/"))
 
     def mentions(self, target: str) -> bool:
-        """Return true if a context contains the address. Return false for a new address once ``MAX_SEARCHES`` is reached."""
-        return bool(self._search(target.casefold().rstrip("/")))
+        """Return true if a source, the question or an earlier turn contains the address; its scheme and anchor are ignored.
+
+        Return false for a new address once ``MAX_SEARCHES`` is reached.
+        """
+        address = _address(target.partition("#")[0])
+        if address not in self._mentioned:
+            if len(self._mentioned) >= MAX_SEARCHES:
+                return False
+            self._mentioned[address] = not address or _has_address(self._addresses, address)
+        return self._mentioned[address]
+
+    @cached_property
+    def _addresses(self) -> str:
+        """Return all texts that may contain an address, in the form that `_address` gives to one."""
+        texts = [*self._asked, *self._raw]
+        for chunk in self._contexts:
+            texts += [chunk.source_path, to_json(chunk.metadata, inf_nan_mode="null").decode()]
+        return "\n".join(texts).replace("\\/", "/").replace("&amp;", "&").casefold().replace("www.", "")
 
     def _search(self, wanted: str) -> list[int]:
         """Return the contexts that contain these words, numbered from 1; run at most ``MAX_SEARCHES`` searches."""
@@ -226,12 +257,9 @@ def _resolve_link(marker: Marker, index: SourceIndex) -> tuple[tuple[int, ...], 
     number = index.address(marker.target)
     if number:
         return (number,), None
-    # A bare address, an anchor or a mail address is not a citation. An address that a context mentions was not
-    # invented.
-    is_link = marker.text.startswith("[") and re.match(r"https?://|/|\.{0,2}/|[\w-]+/", marker.target)
-    if not is_link or index.mentions(marker.target):
-        return (), None
-    return (), "unknown_link"
+    # An anchor or a mail address is no citation, and an address that was given is not invented.
+    is_link = _PUBLIC.fullmatch(marker.target) if marker.is_bare else _LINKED.match(marker.target)
+    return (), None if not is_link or index.mentions(marker.target) else "unknown_link"
 
 
 def read_said(text: str) -> Said:
@@ -263,9 +291,20 @@ def _has_words(text: str, wanted: str) -> bool:
     return False
 
 
+def _has_address(text: str, wanted: str) -> bool:
+    """Return true if a text contains this address, not only as part of the name of another host or page."""
+    start = text.find(wanted)
+    while start >= 0:
+        end = start + len(wanted)
+        if not _OTHER_HOST.search(text[max(0, start - 1) : start]) and not _OTHER_PAGE.match(text[end : end + 2]):
+            return True
+        start = text.find(wanted, end)
+    return False
+
+
 def _key(name: str) -> str:
     return " ".join(name.casefold().split()).strip("/")
 
 
 def _address(path: str) -> str:
-    return re.sub(r"^https?://(?:www\.)?", "", path.strip().casefold()).rstrip("/").lstrip("/")
+    return re.sub(r"^(?:https?://)?(?:www\.)?", "", path.strip().casefold()).rstrip("/").lstrip("/")

@@ -18,7 +18,7 @@ _PLAIN_WORD = re.compile(r"(?:^|\s)[^\W\d_]{2,}(?=[\s.,;:!?]|$)")
 _MARKUP = frozenset("[<【(`~&!")
 _FENCE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
+_TAG = re.compile(r"<(?!https?:|mailto:|[^\s<>@]{1,100}@)/?[A-Za-z][^<>]{0,500}>")
 _IMAGE = re.compile(r"!\[\s*\]\([^()\n]{0,2000}\)")
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.answers import ContextChunk, GeneratedAnswer, ProvidedCitation
+from schemas.answers import ContextChunk, GeneratedAnswer, ProvidedCitation, Turn
 from schemas.citations import MAX_EXCERPT
 from schemas.identifiers import citation_id
 from workers.evaluation.citations.citation_finder import excerpt, find_citations
@@ -117,11 +117,57 @@ def test_sources_are_found_by_any_of_their_names(text: str, expected: list[int])
     assert numbers(text) == expected
 
 
-def test_a_link_that_a_context_mentions_was_not_made_up() -> None:
-    chunk = ContextChunk(chunk_id="c", content="Details: https://example.org/limits")
-    findings = find_citations(answer("See [limits](https://example.org/limits).", [chunk]))
+GIVEN = ContextChunk(
+    chunk_id="c",
+    content="Details: https://example.org/limits. Returns: www.acme.example/returns",
+    source_path="https://wiki.example.org/loki/crash-loop.md",
+    metadata={"url": "https://blog.example.org/loki"},
+)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "[limits](https://example.org/limits)",
+        "https://example.org/limits",
+        "<https://example.org/limits>",
+        "http://example.org/limits#upper",
+        "https://acme.example/returns",
+        "www.acme.example",
+        "https://wiki.example.org/loki",
+        "https://blog.example.org/loki/",
+        "https://asked.example.org/page",
+        "https://said.example.org/page",
+        "http://localhost:3000/login",
+        "https://{tenant}.acme.example/sign-in",
+        "`https://made.up/page`",
+        "help@made.up",
+    ],
+)
+def test_an_address_that_was_given_was_not_made_up(written: str) -> None:
+    turns = [Turn(role="assistant", content="As in https://said.example.org/page.")]
+    asked = "What is https://asked.example.org/page?"
+    findings = find_citations(answer(f"See {written}.", [GIVEN], query=asked, conversation=turns))
     assert findings.valid is True
-    assert findings.citations == []
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "https://example.org/limit",
+        "<https://example.org/limits-2024>",
+        "https://example.org/limits/upper",
+        "https://other.example.org/limits",
+        "www.acme.example/refunds",
+        "**https://acme.example/returns.pdf**",
+        "(https://blog.example.org/loki?page=2)",
+        "\n\n1. https://doi.example.org/10.1/abc",
+        "[1]\n\n[1]: https://made.up/page",
+    ],
+)
+def test_an_address_that_nobody_gave_is_unknown_however_it_is_written(written: str) -> None:
+    findings = find_citations(answer(f"See {written}", [GIVEN]))
+    assert [each.reason for each in findings.invalid_references] == ["unknown_link"]
 
 
 def test_provided_citations_are_resolved_and_checked() -> None:

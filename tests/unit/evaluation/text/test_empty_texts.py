@@ -18,6 +18,7 @@ NOTHING = [
 SOMETHING = [
     "a", "7", "Yes", "No.", "42 %", "三", "€", "👍", "✓", "`<br>`", "```\n<br>\n```", "```\n4 GiB\n```", "Ja [1].", "[1] 4",
     "[0, 1]", "(ok)", "5 < 6", " arr[0]", "&amp; co", "<b>4 GiB</b>", "https://docs.example/x", "[Guide](https://a.example/x)",
+    "<https://docs.example/x>", "<help@docs.example>",
     "![Chart of sales](x.png)",
 ]  # fmt: skip
 

@@ -56,6 +56,11 @@ class Marker:
     out_of_range: bool = False
     target: str = ""
 
+    @property
+    def is_bare(self) -> bool:
+        """Return true for an address without words of its own."""
+        return self.form == "link" and not self.text.startswith("[")
+
 
 _NUMBERS = r"\^?\d{1,18}\^?(?:\s{0,3}(?:[-–—,;&]|,? and\b)\s{0,3}\^?\d{1,18}\^?){0,60}+"
 _PLACE = r"(?:,?\s{1,3}(?:pp?\.|pages?|§|sec\.|section|chapter|ch\.)\s{0,3}[\w.–-]{1,20})?"
@@ -92,7 +97,7 @@ _LINK = re.compile(
     r"(?<!!)\[((?:\[\^?\d{1,18}\]|[^\[\]]{0,300}+))\]\(\s{0,3}<?((?:[^\s()<>]|\([^\s()<>]{0,200}+\)){1,2000}+)>?"
     r"(?:\s{1,3}\"([^\"\n]{0,200}+)\")?\s{0,3}\)"
 )
-_ADDRESS = re.compile(r"(?<!\]\()https?://[^\s<>()\[\]]{0,2000}[^\s<>()\[\].,;:!?'\"*_]")
+_ADDRESS = re.compile(r"(?<!\]\()(?:https?://|(?<![\w./@-])www\.)[^\s<>()\[\]]{0,2000}[^\s<>()\[\].,;:!?'\"*_]")
 _DEFINITION = re.compile(r"(?m)^[ \t>]{0,12}\[\^?([^\[\]\n]{1,80})\]:")
 _TOKEN_BEFORE = re.compile(r"[\w.]+$")
 _PROSE_WORD = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]{2,}s?")
