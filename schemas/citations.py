@@ -13,6 +13,8 @@ InvalidReason = Literal[
     "out_of_range", "unknown_record", "unknown_link", "other_entity", "other_time", "quote_not_found"
 ]
 
+ADDRESSES = "addresses_without_content"
+"""Name in `metadata.record` of the addresses of sources that a service cites and whose content was not sent."""
 MAX_EXCERPT = 200
 """Maximum length of an excerpt of a source, code points."""
 

@@ -136,9 +136,9 @@ OPERATIONS = Dashboard(
             },
         ),
         Measured(
-            "Consumer lag", "Records that an agent has not committed. For growing lag of one agent see 'Lag "
-                "grows' in the operations guide.",
-            series={"{{agent}}": "sum by (agent) (touchstone_consumer_lag_records)"},
+            "Consumer lag", "Records that an agent has not committed. For growing lag of one agent see the "
+                "alert TouchstoneLagGrows in the operations guide.",
+            series={"{{agent}}": "sum by (agent) (max by (agent, topic, partition) (touchstone_consumer_lag_records))"},
         ),
         Measured(
             "From answer to enriched answer", "Time from the answer's record at the broker to its enriched answer.",

@@ -166,9 +166,9 @@ async def test_of_a_file_only_answers_of_the_named_tenant_are_explained(known: S
     )
     file.write_text("".join(each.model_dump_json() + "\n" for each in (ENRICHED, other)))
     assert [each.tenant for each in _of_file(str(file), "other", known)] == ["other"]
-    assert len(_of_file(str(file), "", known)) == 2
+    assert len(list(_of_file(str(file), "", known))) == 2
     with pytest.raises(TouchstoneError, match="contains no answers of tenant nope"):
-        _of_file(str(file), "nope", known)
+        list(_of_file(str(file), "nope", known))
 
 
 async def test_a_replay_of_an_answer_does_not_replace_its_explanation(known: Settings, addresses: Addresses) -> None:

@@ -52,6 +52,14 @@ class TestAddresses:
                 "https://console.example.org/records/daily_summaries/2026-01-04%2Fasset",
             ),
             ({"source_path": "https://wiki.example.org/a"}, "https://wiki.example.org/a"),
+            (
+                {"source_path": "/runbooks/Loki crash (2).md"},
+                "https://git.example.org/docs/tree/main/runbooks/Loki%20crash%20%282%29.md",
+            ),
+            (
+                {"source_table": "daily_summaries", "record_id": "Grinder 5"},
+                "https://console.example.org/records/daily_summaries/Grinder%205",
+            ),
             ({"source_path": "/other/loki.md"}, None),
             ({}, None),
         ],

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from workers.evaluation.citations.citation_finder import find_citations
 from workers.gateways.adapted import Adapted, Received
 from workers.gateways.callback import _with_caller_fields
 from workers.gateways.errors import NothingToJudge, UnadaptableRecord
@@ -285,3 +286,68 @@ def test_a_search_of_nova_is_no_call_of_the_caller() -> None:
     for response in (whole, events):
         with pytest.raises(NothingToJudge):
             read("bedrock", response)
+
+
+PAGE = "https://museum.example/hours"
+LINKED = f"It opens at 9 ([hours]({PAGE}?utm_source=x)), see {PAGE} and https://made.up/page."
+WEB_PAGES = [
+    (
+        "openai",
+        {
+            "output": [
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [
+                        {
+                            "type": "output_text",
+                            "text": LINKED,
+                            "annotations": [{"type": "url_citation", "url": f"{PAGE}?utm_source=x", "title": "Hours"}],
+                        }
+                    ],
+                }
+            ],
+            "status": "completed",
+        },
+    ),
+    (
+        "google",
+        {
+            "candidates": [
+                {
+                    "content": {"role": "model", "parts": [{"text": LINKED}]},
+                    "groundingMetadata": {
+                        "groundingChunks": [{"web": {"uri": f"{PAGE}?utm_source=x"}}],
+                        "groundingSupports": [{"groundingChunkIndices": [0], "segment": {"endIndex": 13}}],
+                    },
+                }
+            ]
+        },
+    ),
+    (
+        "bedrock",
+        {
+            "output": {
+                "message": {
+                    "role": "assistant",
+                    "content": [
+                        {
+                            "citationsContent": {
+                                "content": [{"text": LINKED}],
+                                "citations": [{"location": {"web": {"url": f"{PAGE}?utm_source=x"}}}],
+                            }
+                        }
+                    ],
+                }
+            },
+            "stopReason": "end_turn",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "response"), WEB_PAGES, ids=[name for name, _ in WEB_PAGES])
+def test_a_link_to_a_page_that_the_service_cites_and_does_not_send_is_not_made_up(name: str, response: Any) -> None:
+    found = read(name, response).answer
+    assert found.metadata["record"]["citations_without_content"] == 1
+    assert [each.marker for each in find_citations(found).invalid_references] == ["https://made.up/page"]

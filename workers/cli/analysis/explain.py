@@ -1,7 +1,7 @@
 """Provide ``touchstone explain``, which shows the reasons of a decision."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,6 +52,7 @@ def explain_command(
       touchstone explain demo-1 --json
     """
     settings = read_settings(quiet=True)
+    # Print each answer of a file as soon as it is evaluated: a long file takes minutes.
     found = _of_file(what, tenant, settings) if _is_file(what) else [asyncio.run(_of_store(what, tenant, settings))]
     if as_json:
         print_json([each.model_dump(mode="json") for each in found])
@@ -67,9 +68,9 @@ def _is_file(what: str) -> bool:
         return False  # an identifier may be longer than the name of a file
 
 
-def _of_file(file: str, tenant: str, settings: Settings) -> list[ExplainedAnswer]:
+def _of_file(file: str, tenant: str, settings: Settings) -> Iterator[ExplainedAnswer]:
     pipeline: LocalPipeline | None = None
-    explained = []
+    count = 0
     for event in read_events(file, settings.files.max_line_bytes):
         if tenant and event.tenant != tenant:
             continue
@@ -77,10 +78,10 @@ def _of_file(file: str, tenant: str, settings: Settings) -> list[ExplainedAnswer
             pipeline = pipeline or LocalPipeline(settings)
             event = pipeline.evaluate(event)
         explanation = explain(event, settings.gate, settings.grounding, settings.decision)
-        explained.append(with_claims(explanation, claims_of_report(event.grounding)))
-    if not explained:
+        count += 1
+        yield with_claims(explanation, claims_of_report(event.grounding))
+    if not count:
         raise TouchstoneError(f"{file} contains no answers{f' of tenant {tenant}' if tenant else ''}")
-    return explained
 
 
 async def _of_store(answer_id: str, tenant: str, settings: Settings) -> ExplainedAnswer:

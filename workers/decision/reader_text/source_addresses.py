@@ -49,7 +49,8 @@ def source_address(source: Located, rules: Mapping[str, str] | None = None) -> s
     record = "/".join(part for part in (source.source_table, source.record_id) if part)
     for pattern, template in (rules or {}).items():
         for name in (source.source_path, record):
-            if name and not _UNSAFE.search(name) and fnmatchcase(name[:MAX_MATCHED], pattern):
+            # A blank is usual in the name of a file, and quoted in its address.
+            if name and not _UNSAFE.search(name.replace(" ", "")) and fnmatchcase(name[:MAX_MATCHED], pattern):
                 address = _filled(template, source)
                 return address if _is_web(address) else None
     return None

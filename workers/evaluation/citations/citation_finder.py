@@ -19,6 +19,7 @@ from pydantic_core import to_json
 
 from schemas.answers import ContextChunk, GeneratedAnswer, ToolCall
 from schemas.citations import (
+    ADDRESSES,
     MAX_EXCERPT,
     Citation,
     CitationFindings,
@@ -157,7 +158,7 @@ def resolve_citations(answer: GeneratedAnswer, sentences: Sequence[Sentence]) ->
         sentences: its segmentation.
     """
     contexts = answer.contexts or []
-    index = SourceIndex(contexts, [answer.query, *(turn.content for turn in answer.conversation)])
+    index = SourceIndex(contexts, _known_texts(answer))
     markers = find_markers(answer.answer, len(contexts), sentences)
     background = contexts[0].content if contexts else ""
     claims = extract_claims(answer.answer, sentences, markers, answer.query, background)
@@ -178,6 +179,14 @@ def resolve_citations(answer: GeneratedAnswer, sentences: Sequence[Sentence]) ->
         uses.extend(use)
         invalid.extend(problem)
     return ResolvedAnswer(tuple(markers), tuple(claims), _cited(claims, uses), tuple(uses), tuple(invalid))
+
+
+def _known_texts(answer: GeneratedAnswer) -> list[str]:
+    """Return what may have brought an address besides the sources: the question, the turns, pages that a service cites."""
+    record = answer.metadata.get("record")
+    cited = record.get(ADDRESSES) if isinstance(record, dict) else None
+    pages = map(str, cited[:MAX_REFERENCES]) if isinstance(cited, list) else ()
+    return [answer.query, *(turn.content for turn in answer.conversation), *pages]
 
 
 class _Statements:

@@ -49,12 +49,12 @@ class SourceIndex:
 
     Args:
         contexts: sources of the answer.
-        asked: the question and the turns before it, whose addresses the answer may repeat.
+        known: the question and other texts whose addresses the answer may repeat.
     """
 
-    def __init__(self, contexts: Sequence[ContextChunk], asked: Sequence[str] = ()) -> None:
+    def __init__(self, contexts: Sequence[ContextChunk], known: Sequence[str] = ()) -> None:
         self._contexts = contexts
-        self._asked = asked
+        self._known = known
         self._contents = [chunk.content.casefold() for chunk in contexts]
         self._raw = [chunk.content for chunk in contexts]
         self._chunks: dict[str, int] = {}
@@ -200,7 +200,7 @@ class SourceIndex:
         return self._paths.get(address) or self._paths.get(_FRAGMENT.sub("", address).rstrip("/"))
 
     def mentions(self, target: str) -> bool:
-        """Return true if a source, the question or an earlier turn contains the address; its scheme and anchor are ignored.
+        """Return true if a source or another known text contains the address; its scheme and anchor are ignored.
 
         Return false for a new address once ``MAX_SEARCHES`` is reached.
         """
@@ -214,7 +214,7 @@ class SourceIndex:
     @cached_property
     def _addresses(self) -> str:
         """Return all texts that may contain an address, in the form that `_address` gives to one."""
-        texts = [*self._asked, *self._raw]
+        texts = [*self._known, *self._raw]
         for chunk in self._contexts:
             texts += [chunk.source_path, to_json(chunk.metadata, inf_nan_mode="null").decode()]
         return "\n".join(texts).replace("\\/", "/").replace("&amp;", "&").casefold().replace("www.", "")

@@ -89,7 +89,7 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
     for chunk, citation, start, end in targets:
         place = next((place for place, each in enumerate(found.contexts, 1) if each is chunk), None)
         if place is None:
-            found.uncited += 1
+            found.leave_uncited(first_text(citation, "url"))
         else:
             found.cite([place], start, end, first_text(citation, "cited_text"))
     return found

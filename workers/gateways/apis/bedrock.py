@@ -133,7 +133,7 @@ def _cite(citation: Mapping[str, Any], counted: "_Counted", found: Reply, start:
     chunk = counted.target(location)
     place = next((place for place, each in enumerate(found.contexts, 1) if each is chunk), None)
     if place is None:
-        found.uncited += 1
+        found.leave_uncited(first_text(location, "url"))
         return
     quoted = "".join(part for each in objects(citation.get("sourceContent")) if (part := text(each.get("text"))))
     found.cite([place], start, len(found.text or ""), quoted or None)

@@ -76,10 +76,14 @@ def reply(body: Mapping[str, Any], request: Mapping[str, Any], sources: list[dic
     found.text = text("".join(texts))
     _check_shape(candidate, parts, found)
     places = _chunks(grounding, found)
+    pages = enumerate(objects(_field(grounding, "groundingChunks")))
+    addresses = {index: first_text(mapping(each.get("web")), "uri") for index, each in pages}
     for support in islice(objects(_field(grounding, "groundingSupports")), MAX_CITATIONS):
         indices = [count(index) for index in items(_field(support, "groundingChunkIndices"))]
         numbers = [places[index] for index in indices if index is not None and index in places]
-        found.uncited += len(indices) - len(numbers)
+        for index in indices:
+            if index not in places:
+                found.leave_uncited(addresses.get(index) if index is not None else None)
         span = span_of(mapping(support.get("segment")), texts)
         found.cite(numbers, *(span or (None, None)))
     return found

@@ -198,7 +198,7 @@ def _cite(annotation: Mapping[str, Any], base: int, length: int, found: Reply) -
     fields = {**annotation, **mapping(annotation.get(kind))}
     place = found.numbered(*(first_text(fields, name) for name in ("file_id", "url", "filename", "title")))
     if place is None:
-        found.uncited += 1
+        found.leave_uncited(first_text(fields, "url"))
         return
     start, end, behind = (count(fields.get(name)) for name in ("start_index", "end_index", "index"))
     if start is None and behind is not None and 0 < behind <= length:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from schemas.citations import ADDRESSES
 from workers.gateways.apis.chat_messages import TOOL_REASONS
 from workers.gateways.reading.lenient_reading import count, objects
 
@@ -50,6 +51,7 @@ class Reply:
         contexts: sources of the request and of the response, as fields of ``ContextChunk``.
         citations: fields of ``ProvidedCitation``; each names an entry of ``contexts``.
         uncited: number of citations of sources without known content.
+        addresses: addresses of these sources, which the text may repeat.
         others: number of further choices, which are not evaluated.
         created: creation time in the service's form.
         error: error message of the response, if any.
@@ -69,6 +71,7 @@ class Reply:
     contexts: list[dict[str, Any]] = field(default_factory=list)
     citations: list[dict[str, Any]] = field(default_factory=list)
     uncited: int = 0
+    addresses: list[str] = field(default_factory=list)
     others: int = 0
     created: Any = None
     error: str | None = None
@@ -86,10 +89,20 @@ class Reply:
         """Return whether the response calls tools of the caller: any text beside them is no answer."""
         return self.calls_tools or self.finish_reason in TOOL_REASONS
 
-    def notes(self) -> dict[str, int]:
-        """Return what of the response was not evaluated, by name; only what is not zero."""
-        found = {"citations_without_content": self.uncited, "choices_not_evaluated": self.others}
-        return {name: number for name, number in found.items() if number}
+    def notes(self) -> dict[str, Any]:
+        """Return what of the response was not evaluated, by name; only what there is."""
+        found = {
+            "citations_without_content": self.uncited,
+            ADDRESSES: list(dict.fromkeys(self.addresses)),
+            "choices_not_evaluated": self.others,
+        }
+        return {name: value for name, value in found.items() if value}
+
+    def leave_uncited(self, address: str | None) -> None:
+        """Count a citation whose source has no known content, and note its address, if it has one."""
+        self.uncited += 1
+        if address:
+            self.addresses.append(address)
 
     def mark_unread(self, field: str) -> None:
         """Note a part without a known shape; the first one is kept."""
