@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
 from schemas.topics import FEEDBACK_ANALYTICS
-from tests.harness.console import ConsoleThread
+from tests.harness.console import EVERYTHING, ConsoleThread
 from tests.harness.deployment import Deployment, until
 from tests.harness.reviews import review_request, store_decision
 from workers.console.app import SUBJECTS
@@ -35,6 +35,9 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/api/audit/{log}/export"): ("admin", "audit", "/api/audit/decisions/export?format=jsonl"),
     ("GET", "/audit/{log}"): ("admin", "audit", "/audit/decisions"),
     ("GET", "/api/reviews"): ("review", "list_reviews", "/api/reviews"),
+    ("GET", "/api/reviews/disagreements"): ("review", "disagreements", "/api/reviews/disagreements"),
+    ("GET", "/"): (EVERYTHING, "disagreements", "/"),
+    ("GET", "/queue/disagreements"): ("review", "disagreements", "/queue/disagreements"),
     ("GET", "/api/reviews/{review_id}"): ("review", "get_review", "/api/reviews/{review}"),
     ("POST", "/api/reviews/next"): ("review", "next_review", "/api/reviews/next"),
     ("POST", "/api/reviews/bulk"): ("review", "preview_bulk", "/api/reviews/bulk"),
@@ -61,7 +64,7 @@ NOTHING_SHOWN = {
     ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/login"), ("GET", "/review"),
     ("POST", "/api/session"), ("GET", "/api/session"), ("DELETE", "/api/session"),
     # Figures, and answers by their identifier alone.
-    ("GET", "/"), ("GET", "/api/overview"), ("GET", "/api/reviews/stats"), ("GET", "/api/reviews/disagreements"),
+    ("GET", "/api/overview"), ("GET", "/api/reviews/stats"),
     ("GET", "/api/reviews/filters"), ("GET", "/api/reviews/reviewers"), ("GET", "/api/reviews/acceptance"),
     # What is sent, and that it has arrived; what is displayed now was loaded ahead.
     ("POST", "/review/{review_id}/shown"),
@@ -110,6 +113,9 @@ def asked(
     """Every route of the table asked once, one after the other, and what stands on the topic of it."""
     request = review_request(1, tenant="noted")
     console.call(store_decision(console.resources.analytics, request, ruling="late"))
+    for ruling, action, by in (("final", "approve", "anna"), ("second", "reject", "ben")):
+        said = {"ruling": ruling, "action": action, "by": by}
+        console.call(store_decision(console.resources.analytics, review_request(2, tenant="noted"), **said))
     access = {
         "access_id": "noted", "at": datetime.now(UTC), "who": "ben", "via": "session", "what": "source",
         "tenant": targets["tenant"], "answers": [targets["answer"]],

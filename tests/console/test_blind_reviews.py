@@ -46,6 +46,7 @@ PAGES = (
     "/api/reviews?state=second&tenant=unseen",
     "/api/reviews/{review}",
     "/api/reviews/disagreements",
+    "/queue/disagreements",
     "/api/audit/decisions?tenant=unseen",
     "/api/audit/decisions/export?tenant=unseen&format=csv",
     "/api/audit/decisions/export?tenant=unseen&format=jsonl",

@@ -233,7 +233,7 @@ def test_a_bulk_action_is_previewed_and_then_taken(browser: Browser, deciding: C
         page.get_by_role("button", name="Preview").click()
         expect(page.locator("#bulk-words")).to_have_text("3 of 3 requests will be assigned to bulk-rival.")
         page.get_by_role("button", name="Assign 3").click()
-        expect(page.locator("#status")).to_contain_text("3 of 3 assigned to bulk-rival")
+        expect(page.locator("#status")).to_contain_text("Assigned to bulk-rival: 3 of 3 requests")
         wait_for(deciding, "bulk", "bulk-rival", set(reviews))
         assert seen.complaints == []
 

@@ -95,6 +95,7 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("GET", "/api/reviews/filters"): (Question("/api/reviews/filters", 200),),
     ("GET", "/api/reviews/reviewers"): (Question("/api/reviews/reviewers", 200),),
     ("GET", "/queue"): named("/queue", 200),
+    ("GET", "/queue/disagreements"): named("/queue/disagreements", 200, refused=200),
     ("POST", "/api/reviews/bulk"): tuple(
         Question("/api/reviews/bulk", 200, {"action": action, "review_ids": ["{review}"], "preview": preview} | more)
         for action, more in (("approve", {}), ("reject", {}), ("escalate", {}), ("assign", {"assignee": "keys"}))

@@ -25,10 +25,12 @@ class Reviewer:
     Attributes:
         name: role or pseudonym, as written in decisions.
         tenants: tenants whose requests the reviewer may see; empty for all.
+        may_withdraw: the reviewer may take answers back from readers, as an auditor.
     """
 
     name: str
     tenants: frozenset[str] = field(default_factory=frozenset)
+    may_withdraw: bool = False
 
     def may_see(self, tenant: str) -> bool:
         """Return ``True`` if the reviewer may see the requests of a tenant."""
@@ -332,7 +334,9 @@ class QueueStats(BaseModel):
         description="Cohen's kappa over every two independent reviews of a request; null if unknown."
     )
     agreement_interval: list[float] | None = Field(
-        min_length=2, max_length=2, description="Ends of the 95 % interval of kappa; null if unknown."
+        min_length=2,
+        max_length=2,
+        description="Ends of the 95 % interval of kappa; null if unknown, or for fewer than 20 requests.",
     )
     agreement_pairs: int
     median_active_seconds: float | None = Field(description="Decisions of today.")
@@ -379,10 +383,15 @@ class Disagreement(BaseModel):
     review_id: str
     answer_id: str
     tenant: str
+    query: str = Field(default="", description="Beginning of the question.")
     first: str
     first_by: str
+    first_reason: str = Field(default="", description="Reason of the final decision; empty if none was given.")
+    first_comment: str = Field(default="", description="Comment of the final decision; empty if none was given.")
     second: str
     second_by: str
+    second_reason: str = Field(default="", description="Reason of the other review; empty if none was given.")
+    second_comment: str = Field(default="", description="Comment of the other review; empty if none was given.")
     decided_at: datetime = Field(description="Time of the later decision.")
 
 

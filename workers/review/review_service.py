@@ -15,6 +15,7 @@ from workers.errors import TouchstoneError, UnavailableError, describe
 from workers.observability.logs import get_logger
 from workers.process.background import start_background, stop_background
 from workers.review.decision_events import decided, review_event, withdrawal
+from workers.review.queue.left_requests import Left
 from workers.review.queue.locks import DecisionMark
 from workers.review.queue.pending import PendingDecisions
 from workers.review.queue.released_requests import released_request
@@ -212,10 +213,10 @@ class ReviewService(ReviewSteps):
         return DecisionReceipt(decision_id=decision.feedback_id, undo_until=None)
 
     async def undo(self, review_id: str, who: Reviewer) -> None:
-        """Undo the reviewer's own decision before it is published, or their skip or escalation for as long.
+        """Undo the reviewer's own decision before it is published, or their skip, escalation or assignment for as long.
 
         Raises:
-            TooLate: the decision is published, a skip or escalation is too old, or there is nothing to undo.
+            TooLate: the decision is published, another step is too old, or there is nothing to undo.
             UnknownReview: the request does not exist, or the reviewer may not see it.
         """
         place = await self._place(review_id, who)
@@ -232,7 +233,10 @@ class ReviewService(ReviewSteps):
                     )
                 await self._tell_undone(place, who, undone)
                 return
-        left = await self._left.find(review_id, who.name)
+        left, given = await asyncio.gather(*(steps.find(review_id, who.name) for steps in (self._left, self._given)))
+        if given is not None and (left is None or left.undo_until < given.undo_until):
+            await self._undo_assignment(place, who, given)
+            return
         # A decided request can be skipped as well, by somebody who may still review it.
         may_come_back = left is not None and (
             place.is_open or (left.kind == "skipped" and await self._is_hidden(place, who))
@@ -243,11 +247,13 @@ class ReviewService(ReviewSteps):
             await self._left.forget(review_id, who.name)
             return
         by, at = await self._known_decision(place, who)
-        question = f"“{cut_at_word(' '.join(place.title.split()), QUESTION_LENGTH) or place.answer_id}”"
+        question = _question(place)
         if marks or by == who.name:
             action = shown_action(place) if by else next(mark.action for mark in marks.values())
             raise TooLate(
-                f"the decision on {question} is already published, so it was not undone. {final_advice(action)}", by, at
+                f"the decision on {question} is already published, so it was not undone. {final_advice(action, may_withdraw=who.may_withdraw)}",
+                by,
+                at,
             )
         if left is not None:
             raise TooLate(
@@ -256,6 +262,23 @@ class ReviewService(ReviewSteps):
                 left.undo_until,
             )
         raise TooLate(f"there is nothing to undo for {question}: you made no decision on it", by, at)
+
+    async def _undo_assignment(self, place: QueueRow, who: Reviewer, given: Left) -> None:
+        """Give a request back to the person who had it before, unless somebody else has assigned or decided it."""
+        if not place.is_open:
+            raise await self._closed(place, who)
+        if self._now() > given.undo_until:
+            raise TooLate(
+                f"{_question(place)} was assigned too long ago, so nothing was undone; assign it in the queue",
+                who.name,
+                given.undo_until,
+            )
+        current = await self._assignee(place)
+        # Rows are a moment behind: they may not show the assignment yet.
+        if current not in (given.assignee, given.given):
+            raise TooLate(f"{_question(place)} was assigned to {current} since, so nothing was undone", current, None)
+        await self._give(place, who, given.assignee, self._now())
+        await self._given.forget(place.review_id, who.name)
 
     async def _tell_undone(self, place: QueueRow, who: Reviewer, undone: ReviewDecision) -> None:
         event = review_event(
@@ -328,3 +351,8 @@ class ReviewService(ReviewSteps):
 
     def _receipt(self, decision_id: str, at: datetime) -> DecisionReceipt:
         return DecisionReceipt(decision_id=decision_id, undo_until=self.undo_until(at))
+
+
+def _question(place: QueueRow) -> str:
+    """Return the beginning of the question of a request, for a message."""
+    return f"“{cut_at_word(' '.join(place.title.split()), QUESTION_LENGTH) or place.answer_id}”"

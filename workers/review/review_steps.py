@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from schemas.headers import event_headers
 from schemas.identifiers import record_key
 from schemas.reports import Span
-from schemas.review import ClaimVerdict, ReviewDecision, ReviewEvent, ReviewEventKind, ReviewRequest
+from schemas.review import POLICY, ClaimVerdict, ReviewDecision, ReviewEvent, ReviewEventKind, ReviewRequest
 from schemas.topics import REVIEW_DECISIONS, REVIEW_EVENTS, Topic
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
@@ -22,10 +22,10 @@ from workers.review.people import may_review, reviewing_people
 from workers.review.queue.left_requests import Left, LeftRequests, standing_escalations
 from workers.review.queue.locks import ReviewLocks
 from workers.review.queue.remaining import Remaining, remaining
-from workers.review.queue.review_queue import ReviewQueue, wanted_filters
+from workers.review.queue.review_queue import ReviewQueue, shown_action, wanted_filters
 from workers.review.queue.second_share import is_turn
 from workers.review.queue.shared_state import SharedState
-from workers.review.review_errors import AlreadyDecided, InvalidDecision, LockedByAnother
+from workers.review.review_errors import AlreadyDecided, InvalidDecision, LockedByAnother, final_advice
 from workers.review.review_models import Filters, Lock, Reviewer, ReviewItem
 from workers.settings import Settings
 from workers.stores.queries.reviews.review_queries import ReviewStore
@@ -68,6 +68,7 @@ class ReviewSteps(ReviewQueue):
         privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
         super().__init__(store, locks, settings.review, privacy, now)
         self._left = LeftRequests(shared)
+        self._given = LeftRequests(shared, "given")
         self._tokens = settings.console.tokens
         self._producer = producer
         self._version = pipeline_version
@@ -288,12 +289,27 @@ class ReviewSteps(ReviewQueue):
         await self._refuse_unless_open(place, who)
         return place
 
-    async def assign(self, place: QueueRow, who: Reviewer, assignee: str) -> None:
-        """Assign a request to a person; empty takes it back."""
+    async def assign(self, place: QueueRow, who: Reviewer, assignee: str) -> ReviewEvent:
+        """Assign a request to a person, empty for none; the step can be undone as long as a decision."""
+        now = self._now()
+        before = await self._given.find(place.review_id, who.name)
+        # An assignment of a moment ago has no row yet.
+        known = before.given if before and now <= before.undo_until else await self._assignee(place)
+        event = await self._give(place, who, assignee, now)
+        left = Left("given", "", None, self.undo_until(now) or now, known, assignee)
+        await self._given.note(place.review_id, who.name, left, now)
+        return event
+
+    async def _give(self, place: QueueRow, who: Reviewer, assignee: str, now: datetime) -> ReviewEvent:
         event = review_event(
-            "given", place.review_id, place.answer_id, place.tenant, by=who.name, at=self._now(), assignee=assignee
+            "given", place.review_id, place.answer_id, place.tenant, by=who.name, at=now, assignee=assignee
         )
         await self._send_event(event)
+        return event
+
+    async def _assignee(self, place: QueueRow) -> str:
+        """Return the person to whom a request is assigned; empty without one."""
+        return (await self._store.assignees([place.key])).get(place.key, "")
 
     # ---------------------------------------------------------------- refusals
 
@@ -303,7 +319,11 @@ class ReviewSteps(ReviewQueue):
 
     async def _closed(self, place: QueueRow, who: Reviewer) -> AlreadyDecided:
         """Return the refusal of a decided request; without a name for those who may still review it."""
-        return decided_by(*await self._known_decision(place, who))
+        by, at = await self._known_decision(place, who)
+        advice = final_advice(shown_action(place), may_withdraw=who.may_withdraw)
+        if place.state == "withdrawn":
+            return AlreadyDecided(f"the evaluation has made this answer final; take the next one. {advice}", "", None)
+        return decided_by(by, at, advice if by else "")
 
     async def _known_decision(self, place: QueueRow, who: Reviewer) -> tuple[str, datetime | None]:
         """Return person and time of a decision, as far as the reviewer may know them."""
@@ -392,10 +412,14 @@ class ReviewSteps(ReviewQueue):
 def locked_by(lock: Lock) -> LockedByAnother:
     """Return the refusal of a request that another reviewer holds."""
     return LockedByAnother(
-        f"{lock.holder} holds the lock of this request; take the next one", lock.holder, lock.expires_at
+        f"{lock.holder} holds the lock of this request until {lock.expires_at:%Y-%m-%d %H:%M:%S} UTC, or longer while it"
+        " is open there; wait until then, or take the next one",
+        lock.holder,
+        lock.expires_at,
     )
 
 
-def decided_by(by: str, at: datetime | None) -> AlreadyDecided:
-    """Return the refusal of a decided request."""
-    return AlreadyDecided(f"{by or 'another reviewer'} has decided this request; take the next one", by, at)
+def decided_by(by: str, at: datetime | None, advice: str = "") -> AlreadyDecided:
+    """Return the refusal of a decided request, with the advice on one that is published."""
+    name = "the policy" if by == POLICY else by or "another reviewer"
+    return AlreadyDecided(f"{name} has decided this request; take the next one{advice and f'. {advice}'}", by, at)

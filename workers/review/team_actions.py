@@ -215,7 +215,8 @@ class TeamActions:
         match body.action:
             case "assign":
                 assignee = "" if body.assignee == NOBODY else str(body.assignee)
-                await self._service.assign(place, who, assignee)
+                event = await self._service.assign(place, who, assignee)
+                until = self._service.undo_until(event.occurred_at)
             case "escalate":
                 event = await self._service.escalate(review_id, who, reason=body.reason)
                 until = self._service.undo_until(event.occurred_at)

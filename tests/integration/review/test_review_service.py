@@ -607,18 +607,20 @@ async def test_agreement_covers_every_pair_of_independent_reviews(
 ) -> None:
     settings.review.second_share, settings.review.reviews = 1.0, 3
     said = [("approve", "approve", "approve"), ("reject", "reject", "approve"), ("reject", "reject", "reject")]
-    for number, (first, *others) in enumerate(said):
+    for number, (first, *others) in enumerate(said * 7):
         request = review_request(number)
         await store_requests(rows, [request])
         await store_decision(rows, request, action=first)
         for name, action in zip(("second", "third"), others, strict=True):
             await store_decision(rows, request, ruling="second", by=name, action=action)
+        if number == 18:
+            assert (await console().stats(ANNA)).agreement_interval is None, "19 requests say too little"
     # One person's second word on a request counts once.
     await store_decision(
         rows, review_request(0), ruling="second", by="third", action="reject", at=AT + timedelta(hours=1)
     )
     stats = await console().stats(ANNA)
-    assert stats.agreement_pairs == 9
+    assert stats.agreement_pairs == 63
     # Observed 7/9; by chance (first 3/9 approve, second 5/9): 3/9·5/9 + 6/9·4/9 = 39/81.
     assert stats.agreement == pytest.approx((7 / 9 - 39 / 81) / (1 - 39 / 81))
     assert stats.agreement_interval is not None

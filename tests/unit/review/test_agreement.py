@@ -1,10 +1,11 @@
 """Kappa has an interval that holds it, narrows with pairs, and is unknown where kappa is."""
 
+import numpy as np
 import pytest
 
-from workers.review.agreement import cohens_kappa, kappa_interval, review_pairs
+from workers.review.agreement import LEAST_REQUESTS, cohens_kappa, kappa_interval, review_pairs
 
-PAIRS = [("approve", "approve")] * 6 + [("reject", "reject")] * 3 + [("approve", "reject")] * 2
+PAIRS = [("approve", "approve")] * 12 + [("reject", "reject")] * 6 + [("approve", "reject")] * 4
 
 
 def test_the_interval_holds_kappa_and_narrows_with_pairs() -> None:
@@ -24,10 +25,37 @@ def test_the_interval_is_unknown_where_kappa_is(pairs: list[tuple[str, str]]) ->
     assert kappa_interval(pairs) is None
 
 
-def test_full_agreement_has_an_interval_up_to_one() -> None:
-    low, high = kappa_interval([("approve", "approve"), ("reject", "reject")] * 10) or (0.0, 0.0)
-    assert high == 1.0
-    assert low >= 0.0
+def test_full_agreement_has_no_interval_since_it_would_have_no_width() -> None:
+    agreed = [("approve", "approve"), ("reject", "reject")] * 20
+    assert cohens_kappa(agreed) == 1.0
+    assert kappa_interval(agreed) is None
+    low, high = kappa_interval([*agreed, ("approve", "reject")]) or (0.0, 0.0)
+    assert 0.0 < low < high == 1.0
+
+
+@pytest.mark.parametrize("number", [1, 2, 19])
+def test_few_requests_have_no_interval(number: int) -> None:
+    pairs = ([("approve", "reject"), ("reject", "approve"), ("approve", "approve")] * 7)[:number]
+    assert cohens_kappa(pairs) is not None
+    assert kappa_interval(pairs) is None
+    # Three reviews of a request are three pairs of one request, not of three.
+    assert kappa_interval([("approve", "reject", "approve")] * number) is None
+
+
+def test_intervals_hold_the_kappa_that_reviews_were_drawn_with() -> None:
+    drawn, shares = np.random.default_rng(7), np.array([0.6, 0.2, 0.2])
+    held = 0
+    for _ in range(100):
+        chance = 0.5 * np.diag(shares) + 0.5 * np.outer(shares, shares)
+        cells = drawn.choice(9, size=LEAST_REQUESTS, p=chance.ravel())
+        pairs = [
+            ("approve", "reject", "correct")[cell // 3 : cell // 3 + 1]
+            + ("approve", "reject", "correct")[cell % 3 : cell % 3 + 1]
+            for cell in cells
+        ]
+        low, high = kappa_interval(pairs) or (0.0, 0.0)
+        held += low <= 0.5 <= high
+    assert held >= 90
 
 
 def test_every_two_reviews_of_a_request_are_a_pair() -> None:

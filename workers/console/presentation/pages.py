@@ -44,6 +44,8 @@ router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 PAGE_SIZE = 25
 ACCEPTANCE_DAYS: Mapping[Interval, int] = {"day": 30, "week": 182}
 """Days of the chart of acceptance, by the length of its intervals."""
+MOST_DISAGREEMENTS = 20
+"""Maximum number of differing reviews that the overview lists."""
 ChosenTenant = Annotated[Tenant, BeforeValidator(lambda given: given or None)]
 """Tenant of a form; empty for all."""
 MOST_ACCESSES = 50
@@ -83,6 +85,8 @@ async def overview(
         if team and may_review
         else _nothing(),
     )
+    disagreements = (disagreements or [])[:MOST_DISAGREEMENTS]
+    resources.accesses.note_page(principal, "disagreements", [(each.tenant, each.answer_id) for each in disagreements])
     chosen = {"accepted_by": accepted_by, "accepted_every": accepted_every, "accepted_model": accepted_model}
     return page(
         "overview.html", request, principal, chosen=chosen if acceptance else {},

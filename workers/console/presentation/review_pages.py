@@ -24,7 +24,7 @@ from workers.console.presentation.rendering import answer_runs, passage_runs, pa
 from workers.console.presentation.verdicts import VERDICTS
 from workers.console.presentation.views import ClaimView
 from workers.console.resources import ConsoleResources, Shared, blind_of
-from workers.console.routes.review import Service, Team, refusals
+from workers.console.routes.review import Service, Team, refusals, reviewer_of
 from workers.review.guidelines import guidelines_of
 from workers.review.review_models import DecisionBody, Filters, Reviewer, ReviewItem
 from workers.review.review_service import ReviewService
@@ -33,6 +33,7 @@ from workers.settings.sections.scopes import Scope
 from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.answer_queries import cut_at_word
 from workers.stores.queries.audit_queries import LOADED_AHEAD
+from workers.stores.queries.reviews.review_agreement_queries import MAX_DISAGREEMENTS
 from workers.stores.queries.reviews.review_team_queries import NOBODY
 
 router = APIRouter(include_in_schema=False, route_class=StrictRoute)
@@ -101,7 +102,7 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
     if filters.tenant is not None:
         principal.require_tenant(filters.tenant)
     cursor, trail = request.query_params.get("cursor", ""), request.query_params.getlist("trail")[-MOST_TRAIL:]
-    who = Reviewer(principal.name, principal.tenants)
+    who = reviewer_of(principal)
     days = next((each for each in FIGURES_DAYS if str(each) == request.query_params.get("days")), USUAL_DAYS)
     with refusals():
         found = await service.queue(filters, who, cursor=cursor or None, limit=PAGE_SIZE)
@@ -115,6 +116,14 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
         minima={tenant: gate_range(resources.settings, tenant) for tenant in {item.tenant for item in found.items}},
         reviewers=await team.reviewers(who, days), **await filter_values(team, who, filters),
     )  # fmt: skip
+
+
+@router.get("/queue/disagreements")
+async def disagreements(request: Request, principal: Reviewing, service: Service, resources: Shared) -> Response:
+    """Show the reviews that differ from the final decision of their request, with their reasons."""
+    found = await service.disagreements(reviewer_of(principal))
+    resources.accesses.note_page(principal, "disagreements", [(each.tenant, each.answer_id) for each in found])
+    return page("disagreements.html", request, principal, found=found, MOST=MAX_DISAGREEMENTS)
 
 
 class NextRequest(Filters):
@@ -164,7 +173,7 @@ async def review_outcome(
 ) -> Response:
     """Render what readers would get from a decision as a page fragment."""
     with refusals():
-        place, found = await service.outcome(review_id, body, Reviewer(principal.name, principal.tenants))
+        place, found = await service.outcome(review_id, body, reviewer_of(principal))
     resources.accesses.note(principal, "review", place.tenant, [place.answer_id])
     return page("outcome.html", request, principal, outcome=found)
 
@@ -178,9 +187,7 @@ async def review_next(
     if filters.tenant is not None:
         principal.require_tenant(filters.tenant)
     with refusals():
-        item = await service.next(
-            filters, Reviewer(principal.name, principal.tenants), without=wanted.without, opened=not wanted.ahead
-        )
+        item = await service.next(filters, reviewer_of(principal), without=wanted.without, opened=not wanted.ahead)
     if item is None:
         return Response(status_code=204)
     values = await _review_values(item, principal, resources, ahead=wanted.ahead)
@@ -194,7 +201,7 @@ async def review_remaining(
     """Render what is left once ``/review/next`` has nothing for this reviewer, as a page fragment."""
     if filters.tenant is not None:
         principal.require_tenant(filters.tenant)
-    left = await service.remaining(filters, Reviewer(principal.name, principal.tenants))
+    left = await service.remaining(filters, reviewer_of(principal))
     named = [*left.skipped[:MOST_LEFT], *left.escalated[:MOST_LEFT]]
     resources.accesses.note_page(principal, "queue", [(place.tenant, place.answer_id) for place in named])
     texts = await service.beginnings(named)
@@ -209,7 +216,7 @@ async def review_remaining(
 async def review_shown(review_id: Identifier, principal: Reviewing, service: Service, resources: Shared) -> None:
     """Lock a request that was loaded ahead, and record that it is displayed now."""
     with refusals():
-        await service.opened(review_id, Reviewer(principal.name, principal.tenants))
+        await service.opened(review_id, reviewer_of(principal))
     item = await _review_item(review_id, principal, service)
     _note(resources, principal, item, await _turns(item, principal, resources), ahead=False)
 
@@ -225,7 +232,7 @@ def _note(
 
 async def _review_item(review_id: str, principal: Principal, service: ReviewService) -> ReviewItem:
     with refusals():
-        return await service.item(review_id, Reviewer(principal.name, principal.tenants))
+        return await service.item(review_id, reviewer_of(principal))
 
 
 async def _review_page(
@@ -236,7 +243,7 @@ async def _review_page(
     resources: ConsoleResources,
     item: ReviewItem | None = None,
 ) -> Response:
-    who = Reviewer(principal.name, principal.tenants)
+    who = reviewer_of(principal)
     filters = filters_of(request)
     today = await team.reviewers(who, 1)
     return page(

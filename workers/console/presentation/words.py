@@ -130,7 +130,7 @@ SHOWN_BY: Mapping[str, str] = {
     "answer": "page or API of the answer", "review": "its review page", "get_review": "its review request by program",
     "next_review": "next review request by program", "preview_outcome": "preview of a decision",
     "preview_bulk": "preview of decisions on several requests",
-    "citation": "a source of the answer", "search": "search", "queue": "review queue",
+    "citation": "a source of the answer", "search": "search", "queue": "review queue", "disagreements": "list of reviews that differ",
     "list_reviews": "list of review requests by program", "conversation": "earlier turns of a conversation",
     "audit": "audit", "memory": "search in memory", "source": "citations of a source",
     "loaded_ahead": "loaded ahead, not displayed",

@@ -125,7 +125,7 @@ async def list_reviews(
     if filters.tenant is not None:
         who.require_tenant(filters.tenant)
     with refusals():
-        page = await service.queue(filters, _reviewer(who), cursor=query.cursor, limit=query.limit)
+        page = await service.queue(filters, reviewer_of(who), cursor=query.cursor, limit=query.limit)
     resources.accesses.note_page(who, "list_reviews", [(item.tenant, item.answer_id) for item in page.items])
     return page
 
@@ -133,19 +133,21 @@ async def list_reviews(
 @router.get("/stats", responses=documented(*ERRORS))
 async def review_stats(service: Service, who: Who) -> QueueStats:
     """Return statistics of the queue and of recent decisions."""
-    return await service.stats(_reviewer(who))
+    return await service.stats(reviewer_of(who))
 
 
 @router.get("/disagreements", responses=documented(*ERRORS))
-async def list_disagreements(service: Service, who: Who) -> list[Disagreement]:
+async def list_disagreements(service: Service, who: Who, resources: Shared) -> list[Disagreement]:
     """List the reviews whose first and second decision differ, the latest first."""
-    return await service.disagreements(_reviewer(who))
+    found = await service.disagreements(reviewer_of(who))
+    resources.accesses.note_page(who, "disagreements", [(each.tenant, each.answer_id) for each in found])
+    return found
 
 
 @router.get("/filters", responses=documented(*ERRORS))
 async def list_filters(team: Team, who: Who) -> QueueFacets:
     """Return the values that the filters offer, and the people to whom requests can be assigned."""
-    reviewer = _reviewer(who)
+    reviewer = reviewer_of(who)
     return QueueFacets(**asdict(await team.facets(reviewer)), people=team.people(reviewer))
 
 
@@ -154,7 +156,7 @@ async def list_reviewers(
     team: Team, who: Who, days: Annotated[int, Query(ge=1, le=365, description="Days, today included.")] = 1
 ) -> list[ReviewerFigures]:
     """Return what each reviewer has decided, the busiest first."""
-    return await team.reviewers(_reviewer(who), days)
+    return await team.reviewers(reviewer_of(who), days)
 
 
 @router.get("/acceptance", responses=documented(*ERRORS, 422))
@@ -174,7 +176,7 @@ async def get_acceptance(
 @router.post("/bulk", responses=documented(*ERRORS, 422))
 async def act_on_reviews(body: BulkBody, team: Team, who: Who, resources: Shared) -> list[BulkOutcome]:
     """Act on several open requests, or preview the outcome; each outcome names its request."""
-    outcomes = await team.act(body, _reviewer(who))
+    outcomes = await team.act(body, reviewer_of(who))
     resources.accesses.note_page(who, "preview_bulk", [each.place for each in outcomes if each.place])
     return outcomes
 
@@ -187,7 +189,7 @@ async def next_review(
     if filters.tenant is not None:
         who.require_tenant(filters.tenant)
     with refusals():
-        item = await service.next(filters, _reviewer(who))
+        item = await service.next(filters, reviewer_of(who))
     if item is None:
         response.status_code = 204
         return None
@@ -199,7 +201,7 @@ async def next_review(
 async def get_review(review_id: Identifier, service: Service, who: Who, resources: Shared) -> ReviewItem:
     """Return a request with answer, claims, evidence and history."""
     with refusals():
-        item = await service.item(review_id, _reviewer(who))
+        item = await service.item(review_id, reviewer_of(who))
     _note(resources, who, "get_review", item)
     return item
 
@@ -208,21 +210,21 @@ async def get_review(review_id: Identifier, service: Service, who: Who, resource
 async def lock_review(review_id: Identifier, service: Service, who: Who) -> Lock | None:
     """Lock a request or renew the lock; null if locks are not available."""
     with refusals():
-        return await service.lock(review_id, _reviewer(who))
+        return await service.lock(review_id, reviewer_of(who))
 
 
 @router.post("/{review_id}/unlock", status_code=204, responses=documented(*ERRORS, 404, 422))
 async def unlock_review(review_id: Identifier, service: Service, who: Who) -> None:
     """Release the lock of a request."""
     with refusals():
-        await service.unlock(review_id, _reviewer(who))
+        await service.unlock(review_id, reviewer_of(who))
 
 
 @router.post("/{review_id}/skip", status_code=204, responses=documented(*ERRORS, 404, 409, 422))
 async def skip_review(review_id: Identifier, service: Service, who: Who) -> None:
     """Leave a request to other reviewers for a while."""
     with refusals():
-        await service.skip(review_id, _reviewer(who))
+        await service.skip(review_id, reviewer_of(who))
 
 
 @router.post("/{review_id}/escalate", status_code=204, responses=documented(*ERRORS, 404, 409, 422))
@@ -233,14 +235,14 @@ async def escalate_review(
     with refusals():
         given = body or EscalationBody()
         verdicts = [ClaimVerdict(claim_id=each.claim_id, verdict=each.verdict) for each in given.claim_verdicts]
-        await service.escalate(review_id, _reviewer(who), given.queue, given.reason, verdicts)
+        await service.escalate(review_id, reviewer_of(who), given.queue, given.reason, verdicts)
 
 
 @router.post("/{review_id}/undo", status_code=204, responses=documented(*ERRORS, 404, 409, 422))
 async def undo_review(review_id: Identifier, service: Service, who: Who) -> None:
     """Undo your own decision before it is published."""
     with refusals():
-        await service.undo(review_id, _reviewer(who))
+        await service.undo(review_id, reviewer_of(who))
 
 
 @router.post("/{review_id}/outcome", responses=documented(*ERRORS, 404, 409, 422))
@@ -249,7 +251,7 @@ async def preview_outcome(
 ) -> ReaderOutcome:
     """Return what readers would get from a decision; decides nothing."""
     with refusals():
-        place, found = await service.outcome(review_id, body, _reviewer(who))
+        place, found = await service.outcome(review_id, body, reviewer_of(who))
     resources.accesses.note(who, "preview_outcome", place.tenant, [place.answer_id])
     return found
 
@@ -258,7 +260,7 @@ async def preview_outcome(
 async def decide_review(review_id: Identifier, body: DecisionBody, service: Service, who: Who) -> DecisionReceipt:
     """Record a decision, a vote or a second review."""
     with refusals():
-        return await service.decide(review_id, body, _reviewer(who))
+        return await service.decide(review_id, body, reviewer_of(who))
 
 
 @router.post("/{review_id}/withdrawal", status_code=202, responses=documented(*ERRORS, 404, 409, 422))
@@ -267,11 +269,12 @@ async def withdraw_decision(
 ) -> DecisionReceipt:
     """Take an approved or corrected answer back from readers and from memory; needs the scope admin."""
     with refusals():
-        return await service.withdraw(review_id, body, _reviewer(who))
+        return await service.withdraw(review_id, body, reviewer_of(who))
 
 
-def _reviewer(who: Principal) -> Reviewer:
-    return Reviewer(who.name, who.tenants)
+def reviewer_of(who: Principal) -> Reviewer:
+    """Return the reviewer behind a token."""
+    return Reviewer(who.name, who.tenants, may_withdraw=Scope.ADMIN in who.scopes)
 
 
 def _note(resources: ConsoleResources, who: Principal, what: str, item: ReviewItem) -> None:

@@ -1,4 +1,4 @@
-"""Remember which requests reviewers skipped or escalated a moment ago, so that it can be undone."""
+"""Remember which requests reviewers skipped, escalated or assigned a moment ago, so that it can be undone."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,19 +16,23 @@ KEPT_SECONDS = 900
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A request that a reviewer skipped or escalated.
+    """A request that a reviewer skipped, escalated or assigned.
 
     Attributes:
-        kind: ``skipped`` or ``escalated``.
+        kind: ``skipped``, ``escalated`` or ``given``.
         queue: queue of the request before.
         deadline: deadline of the request before.
         undo_until: end of the time in which the step can be undone.
+        assignee: person of the request before it was assigned; empty without one.
+        given: person to whom it was assigned; empty for none.
     """
 
     kind: str
     queue: str
     deadline: datetime | None
     undo_until: datetime
+    assignee: str = ""
+    given: str = ""
 
 
 class LeftRequests:
@@ -36,16 +40,18 @@ class LeftRequests:
 
     Args:
         shared: Redis; without it this process remembers the steps that it has seen.
+        name: part of the keys; steps of one name replace each other.
     """
 
-    def __init__(self, shared: SharedState) -> None:
+    def __init__(self, shared: SharedState, name: str = "left") -> None:
         self._shared = shared
+        self._name = name
         self._ours: dict[str, Left] = {}
 
     async def note(self, review_id: str, by: str, left: Left, now: datetime) -> None:
         """Remember a step; forget those of this process that can no longer be undone."""
         self._ours = {key: each for key, each in self._ours.items() if each.undo_until >= now}
-        key = self._shared.key("left", f"{review_id}:{by}")
+        key = self._shared.key(self._name, f"{review_id}:{by}")
         self._ours[key] = left
         try:
             await self._shared.ask("set", key, orjson.dumps(left), ex=KEPT_SECONDS)
@@ -54,7 +60,7 @@ class LeftRequests:
 
     async def find(self, review_id: str, by: str) -> Left | None:
         """Return the last step of a reviewer on a request; ``None`` if there is none."""
-        key = self._shared.key("left", f"{review_id}:{by}")
+        key = self._shared.key(self._name, f"{review_id}:{by}")
         try:
             value = await self._shared.ask("get", key)
         except SharedStateAway:
@@ -63,7 +69,7 @@ class LeftRequests:
 
     async def forget(self, review_id: str, by: str) -> None:
         """Forget a step that was undone."""
-        key = self._shared.key("left", f"{review_id}:{by}")
+        key = self._shared.key(self._name, f"{review_id}:{by}")
         self._ours.pop(key, None)
         try:
             await self._shared.ask("delete", key)
@@ -95,4 +101,5 @@ def _left(value: bytes) -> Left:
     return Left(
         content["kind"], content["queue"],
         datetime.fromisoformat(deadline) if deadline else None, datetime.fromisoformat(content["undo_until"]),
+        content.get("assignee", ""), content.get("given", ""),
     )  # fmt: skip

@@ -204,7 +204,9 @@ class ReviewQueue:
             review_ids=sorted({each.review_id for each in found}),
         )
         hidden = {place.key for place in due}
-        return [each for each in found if (each.tenant, each.review_id) not in hidden]
+        shown = [each for each in found if (each.tenant, each.review_id) not in hidden]
+        questions = await self._store.questions([(each.tenant, each.review_id) for each in shown])
+        return [each.model_copy(update={"query": questions.get((each.tenant, each.review_id), "")}) for each in shown]
 
     async def _place(self, review_id: str, who: Reviewer) -> QueueRow:
         place = await self._store.place(review_id, sorted(who.tenants))

@@ -14,6 +14,8 @@ const chosen = () => boxes.filter((box) => box.checked).map((box) => box.dataset
 
 function showChoice() {
   document.getElementById("chosen-count").textContent = `${chosen().length} chosen`;
+  const free = boxes.filter((box) => !box.disabled);
+  document.getElementById("choose-all").checked = free.length > 0 && free.every((box) => box.checked);
   bulk.querySelector('[data-for="assign"]').hidden = action.value !== "assign";
   bulk.querySelector('[data-for="decision"]').hidden = action.value === "assign";
 }
@@ -105,6 +107,30 @@ async function preview(event) {
   }
 }
 
+/** Show to whom requests are assigned; those that the filter no longer chooses leave the list. Returns what shows it as before. */
+function assigned(ids) {
+  const person = document.getElementById("bulk-assignee").value;
+  const wanted = bulk.dataset.assignee.toLowerCase();
+  const leaves = wanted !== "" && wanted !== person.toLowerCase();
+  const before = ids.map((id) => [rowOf(id), [...rowOf(id).querySelector("td:last-child").childNodes]]);
+  const total = document.querySelector("#queue-totals strong");
+  const showRows = (nodesOf, gone) => {
+    for (const [row, nodes] of before) {
+      const box = row.querySelector("[data-choose]");
+      [box.checked, box.disabled, row.hidden] = [false, gone, gone];
+      row.querySelector("td:last-child").replaceChildren(...nodesOf(nodes));
+    }
+    if (leaves) total.textContent = String(Number(total.textContent) + (gone ? -before.length : before.length));
+    document.getElementById("none-left").hidden = document.querySelector("[data-row]:not([hidden])") !== null;
+    showChoice();
+  };
+  showRows(() => [words()], leaves);
+  return () => {
+    showRows((nodes) => nodes, false);
+    before[0][0].querySelector("[data-choose]").focus();
+  };
+}
+
 async function act() {
   const why = document.getElementById("bulk-why");
   if (!why.reportValidity()) return;
@@ -117,17 +143,18 @@ async function act() {
     dialog.close();
     const count = `${done.length} of ${outcomes.length}`;
     // The first one was decided before the last one, and all are undone together.
+    const run = action.value === "assign" ? assigned(done) : undefined;
     const [until] = acted.map((each) => each.undo_until).filter(Boolean).sort();
     if (until) {
-      offerUndo({ reviews: done, question: `${count} requests`, words: words(), until, at: response.at });
+      offerUndo({ reviews: done, question: `${count} requests`, words: words(), until, at: response.at, run });
     } else say(`${count} ${words()}.`);
     for (const each of outcomes.filter((each) => !each.done)) rowOf(each.review_id).querySelector("td:last-child").textContent = `not done: ${wordsOf(each)}`;
-    for (const id of done) {
+    for (const id of action.value === "assign" ? [] : done) {
       const row = rowOf(id);
       const box = row.querySelector("[data-choose]");
-      [box.checked, box.disabled] = [false, action.value !== "assign"];
+      [box.checked, box.disabled] = [false, true];
       row.querySelector("td:last-child").textContent = words();
-      row.classList.toggle("done", action.value !== "assign");
+      row.classList.add("done");
     }
     showChoice();
   } catch (error) {

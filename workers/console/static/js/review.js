@@ -377,7 +377,7 @@ async function refused(review, error, correcting) {
   }
   const gone = error.status === 409 || error.status === 404;
   if (gone && correcting) {
-    complain({ ...error, message: `${error.message}. Nothing was sent; your correction is still here.` });
+    complain({ ...error, message: `${error.message.replace(/\.$/, "")}. Nothing was sent; your correction is still here.` });
     return;
   }
   if (gone) {

@@ -38,6 +38,7 @@ export function offerUndo({ reviews, question, words, until, at, run }) {
     steps.splice(0, steps.length, ...steps.filter((each) => Date.parse(each.until) > Date.now() && each.reviews[0] !== reviews[0]));
     steps.push({ reviews, question, words, until });
     if (run) reopening.set(reviews[0], run);
+    else reopening.delete(reviews[0]);
     keep();
   }
   say(`${words}: ${question}`, until && forMs > 0 ? { name: undoName(), about: question, run: undo, forMs } : undefined);

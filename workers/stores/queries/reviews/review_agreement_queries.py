@@ -13,9 +13,9 @@ MAX_DISAGREEMENTS = 200
 # Most requests have one review alone: only those with another one are read, which is by the key.
 _REVIEWED = """
 SELECT tenant, review_id, any(answer_id) AS answer_id, max(decided_at) AS latest,
-       arraySort(groupArray((ruling != 'final', decided_at, toString(decided_by), toString(action)))) AS said
+       arraySort(groupArray((ruling != 'final', decided_at, toString(decided_by), toString(action){why}))) AS said
 FROM (
-    SELECT tenant, review_id, answer_id, ruling, decided_at, decided_by, action
+    SELECT tenant, review_id, answer_id, ruling, decided_at, decided_by, action, reason, decision
     FROM {database}.review_decisions FINAL
     WHERE review_id IN ({repeated}) AND ruling IN ('final', 'second')
       AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
@@ -31,15 +31,20 @@ GROUP BY review_id"""
 
 _COMPARED = (
     "SELECT arrayMap(each -> each.4, said) AS actions FROM ("
-    + _REVIEWED.replace("{repeated}", f"{_REPEATED} ORDER BY max(decided_at) DESC LIMIT {MAX_COMPARED}")
+    + _REVIEWED.replace("{why}", "").replace(
+        "{repeated}", f"{_REPEATED} ORDER BY max(decided_at) DESC LIMIT {MAX_COMPARED}"
+    )
     + f") ORDER BY latest DESC LIMIT {MAX_COMPARED}"
 )
+
+_WHY = ", toString(reason), JSONExtractString(decision, 'user_comment')"
 
 # Where any two people disagree, one of them disagrees with the final decision.
 _DISAGREED = f"""
 SELECT review_id, answer_id, tenant, said[1].4 AS first, said[1].3 AS first_by, other.4 AS second, other.3 AS second_by,
+       said[1].5 AS first_reason, said[1].6 AS first_comment, other.5 AS second_reason, other.6 AS second_comment,
        greatest(said[1].2, other.2) AS decided_at
-FROM ({_REVIEWED.replace("{repeated}", _REPEATED)}) ARRAY JOIN arrayPopFront(said) AS other
+FROM ({_REVIEWED.replace("{why}", _WHY).replace("{repeated}", _REPEATED)}) ARRAY JOIN arrayPopFront(said) AS other
 WHERE first != second ORDER BY decided_at DESC, review_id, second_by LIMIT {MAX_DISAGREEMENTS}
 """
 

@@ -397,6 +397,10 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         )
         return {_name(row): row["answer"] for row in rows}
 
+    async def questions(self, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Return the beginnings of the questions of some requests."""
+        return {name: row["title"] for name, row in (await self._asked(names)).items()}
+
     async def _asked(self, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
         """Return the request columns that the rows of decisions lack."""
         if not names:
