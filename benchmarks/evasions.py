@@ -5,7 +5,7 @@
 
 The cases stand in tests/data/evasions.jsonl. Each trick and each twin goes through the local pipeline, and is decided on
 for an observer and for a gatekeeper. A trick is caught if its state is not ``released``; a twin is flagged in the same case.
-The settings decide about models: TOUCHSTONE_INFERENCE__VERIFIER=builtin measures with the packaged verifier.
+The settings decide about models: TOUCHSTONE_GROUNDING__VERIFIER=builtin measures with the packaged verifier.
 """
 
 import argparse

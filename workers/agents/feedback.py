@@ -51,8 +51,10 @@ async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
             if event is not None:
                 events[event.tenant, event.answer_id].append(event)
                 last[event.tenant, event.answer_id] = number
+        noted = [event for of_answer in events.values() for event in of_answer]
         with metrics.SINK_FLUSH_SECONDS.labels("feedback").time():
-            await store.note([event for noted in events.values() for event in noted])
+            await store.note(noted)
+        metrics.SINK_ROWS.labels("feedback", "feedback").inc(len(noted))
         for answers in _chunks(list(events)):
             known = await store.known(answers)
             loop = asyncio.get_running_loop()

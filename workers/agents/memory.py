@@ -10,6 +10,7 @@ from workers.agents.tasks.memory_keeper import MemoryKeeper
 from workers.delivery.records import Result, WorkItem
 from workers.errors import JudgementError, TransientError
 from workers.inference.embedding import EmbeddingService, Vector
+from workers.observability import metrics
 from workers.stores.clickhouse.rows.recorded_rows import turn_feedback_of
 from workers.stores.lancedb.memory_store import TurnFeedback, turn_text
 
@@ -32,7 +33,10 @@ async def _open(context: AgentContext, stack: AsyncExitStack) -> Handler:
                 results.append([])
             except ValueError as error:
                 results.append(error)
-        await memory.remember(await _with_vectors(turns, embedder), feedback)
+        embedded = await _with_vectors(turns, embedder)
+        with metrics.SINK_FLUSH_SECONDS.labels("memory").time():
+            await memory.remember(embedded, feedback)
+        metrics.SINK_ROWS.labels("memory", "turns").inc(len(turns))
         return results
 
     return handle

@@ -186,7 +186,7 @@ class ReviewSummary(BaseModel):
     review_id: str
     answer_id: str
     tenant: str
-    query: str = Field(description="Beginning of the answer in lists.")
+    query: str = Field(description="Question; in lists its beginning.")
     state: str
     queue: str
     held: bool

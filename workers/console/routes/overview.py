@@ -129,7 +129,7 @@ class Overview(BaseModel):
 async def get_overview(
     principal: Reader,
     resources: Shared,
-    period: Annotated[PeriodName, Query(description="End of the period; now.")] = "24h",
+    period: Annotated[PeriodName, Query(description="Length of the period, which ends now.")] = "24h",
     tenant: Tenant = None,
 ) -> Overview:
     """Return throughput, risk, quality, cost, models, worst sources, alerts and backlog of a period."""
