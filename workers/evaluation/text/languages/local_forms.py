@@ -18,7 +18,7 @@ from text_to_num import alpha2digit
 from workers.evaluation.text.languages.calendar_names import DAYS, MONTHS, spell_out_days
 from workers.evaluation.text.languages.east_asian_forms import east_asian_forms
 from workers.evaluation.text.languages.local_clock import plain_local_clock
-from workers.evaluation.text.languages.number_words import NUMBER_WORDS, compose
+from workers.evaluation.text.languages.number_words import NUMBER_WORDS, ONE, compose
 
 EAST_ASIAN = ("ja", "zh", "ko")
 SPACED = ("de", "fr", "es", "pt", "it", "nl", "pl", "ru", "ar")
@@ -84,9 +84,10 @@ def local_forms(text: str, language: str) -> str:
 
 
 def _numbers(text: str, language: str) -> str:
-    text = _fractions(text, language)
     if language not in _BY_LIBRARY:
-        return _composed_numbers(text, language)
+        # First, so that "двадцать один месяц" is not "twenty 1 month".
+        return _fractions(_composed_numbers(text, language), language)
+    text = _fractions(text, language)
     parts, position = [], 0
     for match in _NO_NUMBERS.finditer(text):
         parts += [_by_library(text[position : match.start()], language), match[0]]
@@ -106,14 +107,20 @@ def _by_library(text: str, language: str) -> str:
 
 def _composed_numbers(text: str, language: str) -> str:
     words = NUMBER_WORDS.get(language)
-    return _runs(language).sub(lambda match: compose(match[0], words), text) if words else text
+    if not words:
+        return text
+    known = {**words, **dict.fromkeys(ONE[language], 1.0)}
+    return _runs(language).sub(lambda match: compose(match[0], known), text)
 
 
 @cache
 def _runs(language: str) -> re.Pattern[str]:
     names = "|".join(sorted(map(re.escape, NUMBER_WORDS[language]), key=len, reverse=True))
     joint = r"\s+و?" if language == "ar" else r"\s+"
-    return re.compile(rf"(?<!\w)(?:{names})(?:{joint}(?:{names}))*(?!\w)", re.IGNORECASE)
+    one = f"(?:{'|'.join(ONE[language])})"
+    # Arabic says one before the ten: "واحد وعشرون", "أحد عشر".
+    before, behind = (rf"(?:{one}\s+(?:و|(?=عشر)))?", "") if language == "ar" else ("", rf"(?:{joint}{one})?")
+    return re.compile(rf"(?<!\w){before}(?:{names})(?:{joint}(?:{names}))*{behind}(?!\w)", re.IGNORECASE)
 
 
 _HALVES: Mapping[str, tuple[tuple[str, str], ...]] = {
@@ -136,7 +143,8 @@ _HALVES: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"\bune?\s(heure|an|mois|jour)\set\sdemie?\b", r"1,5 \1"),
         (r"\b(\w+)\s(heures?|ans?|mois|jours?)\set\sdemie?\b", r"\1,5 \2"), (r"\b(?:une\s)?demi-heure\b", "30 minutes"),
         (r"\bdouzaine\b", "12"), (r"\bquinzaine\sde\sjours\b", "15 jours"),
-        (r"\bune?\s(?=(?:heure|semaine|mois|jour|an)\b)", "1 "),
+        (r"\b(vingt|trente|quarante|cinquante|soixante)[\s-]et[\s-]une?\b", r"\1-et-un"),
+        (r"(?<!-)\bune?\s(?=(?:heure|semaine|mois|jour|an)\b)", "1 "),
     ),
     "es": (
         (r"\btres\scuartos\sde\shora\b", "45 minutos"), (r"\b(?:un\s)?cuarto\sde\shora\b", "15 minutos"),
@@ -159,6 +167,7 @@ _HALVES: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"\bmezzo\s(chilo|litro)\b", r"0,5 \1"),
         (r"\bmezz['’]ora\b", "30 minuti"), (r"\b(?:un['’])?(ora|ore|anno|anni|mese|mesi)\se\smezz[oa]\b", r"1,5 \1"),
         (r"\bmezza\sdozzina\b", "6"), (r"\bdozzina\b", "12"),
+        (r"\bsei\s(?=(?:secondi|minuti|ore|giorni|settimane|mesi|anni|volte|euro|grammi|chili|litri|metri|chilometri)\b)", "6 "),
         (r"\bun['’](?=ora\b)|\buna\s(?=settimana\b)|\bun\s(?=(?:mese|giorno|anno)\b)", "1 "),
     ),
     "pl": (

@@ -36,7 +36,7 @@ NUMBER_WORDS: Mapping[str, Mapping[str, float]] = {
         1e3: "тысяча тысячи тысяч тысячу", 1e6: "миллион миллиона миллионов",
     }),
     "ar": _table({
-        2: "اثنان اثنين اثنتان اثنتين", 3: "ثلاثة ثلاث", 4: "أربعة أربع", 5: "خمسة خمس", 6: "ستة ست", 7: "سبعة سبع",
+        2: "اثنان اثنين اثنتان اثنتين اثنا اثني اثنتا اثنتي", 3: "ثلاثة ثلاث", 4: "أربعة أربع", 5: "خمسة خمس", 6: "ستة ست", 7: "سبعة سبع",
         8: "ثمانية ثمان ثماني", 9: "تسعة تسع", 10: "عشرة عشر", 20: "عشرون عشرين", 30: "ثلاثون ثلاثين",
         40: "أربعون أربعين", 50: "خمسون خمسين", 60: "ستون ستين", 70: "سبعون سبعين", 80: "ثمانون ثمانين",
         90: "تسعون تسعين", 100: "مئة مائة", 200: "مئتان مئتين مائتان مائتين", 300: "ثلاثمئة ثلاثمائة",
@@ -45,6 +45,12 @@ NUMBER_WORDS: Mapping[str, Mapping[str, float]] = {
     }),
 }  # fmt: skip
 """Values by lower-case word; one is left out, since it is an article or pronoun more often than a number."""
+ONE: Mapping[str, tuple[str, ...]] = {
+    "pl": ("jeden", "jedna", "jedno", "jednego", "jedną"),
+    "ru": ("один", "одна", "одно", "одну", "одного", "одной"),
+    "ar": ("واحد", "واحدة", "أحد", "إحدى", "احد", "احدى"),
+}
+"""Words for one by language, which count beside another number word: "dwadzieścia jeden" is 21."""
 
 
 def compose(written: str, words: Mapping[str, float]) -> str:
