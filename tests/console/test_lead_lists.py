@@ -13,7 +13,7 @@ from tests.console.test_lead import assign, decide, page_of, review_of, text_of
 from tests.console.test_team import wait_for
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
-from tests.harness.held_answers import held
+from tests.harness.held_answers import held, risky
 
 
 @pytest.fixture(scope="module")
@@ -234,4 +234,37 @@ def test_the_list_follows_an_assignment_and_its_undo(browser: Browser, storing: 
         expect(rows.first.locator("td:last-child")).to_have_text("assigned to nobody")
         page.keyboard.press("u")
         expect(rows.first.locator("td:last-child")).to_contain_text("followed")
+        assert seen.complaints == []
+
+
+@needs_browser
+def test_an_answer_of_which_readers_see_nothing_is_not_approved(browser: Browser, console: ConsoleThread) -> None:
+    texts = ("<!-- to be written -->", "<br>\n\n<br>", "```\n```", "&nbsp;\u200b", "…")
+    answers = console.store(
+        risky(number, "unshown").model_copy(update={"answer": text}) for number, text in enumerate(texts)
+    )
+    client = console.client("unshown-reader")
+    for answer in answers[:-1]:
+        review = f"/api/reviews/{review_of(answer)}"
+        for body in ({"user_action": "approve"}, {"user_action": "approve", "with_warning": True}):
+            for path in ("decision", "outcome"):
+                refused = client.post(f"{review}/{path}", json=body)
+                assert (refused.status_code, refused.json()["fields"][0]["field"]) == (422, "user_action")
+    body = {"user_action": "correct", "corrected_answer": "<!-- later -->"}
+    refused = client.post(f"/api/reviews/{review_of(answers[-1])}/outcome", json=body)
+    assert refused.json()["fields"][0]["field"] == "corrected_answer"
+    assert (
+        client.post(f"/api/reviews/{review_of(answers[-1])}/outcome", json={"user_action": "approve"}).status_code
+        == 200
+    )
+    with logged_in(browser, console, "unshown-reader") as (page, seen):
+        for answer, text, disabled in ((answers[0], "to be written", True), (answers[-1], "…", False)):
+            page.goto(f"/review/{review_of(answer)}")
+            expect(page.locator("#answer-view")).to_contain_text(text)
+            button = page.locator('[data-action="approve"]')
+            assert (button.get_attribute("aria-disabled") == "true") == disabled
+        page.goto(f"/review/{review_of(answers[0])}")
+        page.keyboard.press("a")
+        expect(page.locator("#status")).to_contain_text("write a correction, or reject the answer")
+        assert serious_violations(page) == []
         assert seen.complaints == []

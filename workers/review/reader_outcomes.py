@@ -10,7 +10,7 @@ from schemas.review import ReviewDecision, ReviewRequest
 from workers.decision.finality import released_by
 from workers.decision.reader_text.correction_references import dangling_references
 from workers.decision.reader_text.reference_list import HEADING
-from workers.evaluation.text.empty_texts import is_blank
+from workers.decision.reader_text.shown_text import shows_nothing
 from workers.privacy.record_masking import Privacy
 from workers.review.decision_events import DeadlineAction, decided, decided_by_deadline
 from workers.review.review_errors import InvalidDecision
@@ -75,13 +75,13 @@ def refuse_blank(decision: ReviewDecision) -> None:
     """Refuse a decision that would give readers an empty text.
 
     Raises:
-        InvalidDecision: the approved answer, or the correction, is empty or of blanks only.
+        InvalidDecision: readers would see nothing of the approved answer, or of the correction.
     """
-    if decision.user_action == "approve" and is_blank(decision.original_answer):
+    if decision.user_action == "approve" and shows_nothing(decision.original_answer):
         raise InvalidDecision(
             "user_action", "the answer is empty, so readers would get nothing; write a correction, or reject the answer"
         )
-    if decision.user_action == "correct" and is_blank(decision.corrected_answer or ""):
+    if decision.user_action == "correct" and shows_nothing(decision.corrected_answer or ""):
         raise InvalidDecision(
             "corrected_answer", "the text is empty; write the text that readers get, or reject the answer"
         )

@@ -40,6 +40,7 @@ from workers.console.presentation.words import (
 )
 from workers.console.routes.overview import PERIODS
 from workers.evaluation.citations.citation_finder import call_text
+from workers.decision.reader_text.shown_text import shows_nothing
 from workers.evaluation.text.empty_texts import is_blank
 from workers.evaluation.text.visible_text import visible
 from workers.review.reader_outcomes import change_of
@@ -130,7 +131,7 @@ ENVIRONMENT.filters |= {
     "visible": visible, "plain": plain_text, "cut": cut_at_word, "marked_words": marked_words, "passage_around": passage_around, "score": _score, "whole": whole, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "in_editor": _in_editor, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
-    "VERDICTS": VERDICTS, "MODES": MODES, "ACTIVE_TIME": ACTIVE_TIME, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "is_empty": is_empty, "SHOWN_EMPTY": SHOWN_EMPTY, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "final_advice": final_advice, "VIA": VIA, "citation_kind": citation_kind, "citation_link": citation_link, "web_address": web_address, "PERIODS": list(PERIODS),
+    "VERDICTS": VERDICTS, "MODES": MODES, "ACTIVE_TIME": ACTIVE_TIME, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "shows_nothing": shows_nothing, "is_empty": is_empty, "SHOWN_EMPTY": SHOWN_EMPTY, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "final_advice": final_advice, "VIA": VIA, "citation_kind": citation_kind, "citation_link": citation_link, "web_address": web_address, "PERIODS": list(PERIODS),
     "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "rules_in_words": rules_in_words, "winning_words": winning_words, "contrary_claims": contrary_words, "CODE_MEANINGS": CODE_MEANINGS, "call_text": call_text, "SCORES": SCORES, "STATES": STATES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 

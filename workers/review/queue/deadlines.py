@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from workers.evaluation.text.empty_texts import is_blank
+from workers.decision.reader_text.shown_text import shows_nothing
 from workers.review.decision_events import DeadlineAction
 from workers.settings import ReviewSettings
 
@@ -21,10 +21,10 @@ def deadline_action(
     if queue == settings.escalation_queue:
         return last_action(settings, held=held, answer=answer)
     action = settings.deadline_held if held else settings.deadline_shown
-    return "reject" if action == "warn" and is_blank(answer) else action
+    return "reject" if action == "warn" and shows_nothing(answer) else action
 
 
 def last_action(settings: ReviewSettings, *, held: bool, answer: str) -> DeadlineAction:
     """Return what the policy does about the passed deadline of an escalated request: reject, warn or keep."""
     action = settings.deadline_last if held else "keep"
-    return "reject" if action == "warn" and is_blank(answer) else action
+    return "reject" if action == "warn" and shows_nothing(answer) else action
