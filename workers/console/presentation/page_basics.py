@@ -39,8 +39,8 @@ from workers.console.presentation.words import (
     words_of,
 )
 from workers.console.routes.overview import PERIODS
-from workers.evaluation.citations.citation_finder import call_text
 from workers.decision.reader_text.shown_text import shows_nothing
+from workers.evaluation.citations.citation_finder import call_text
 from workers.evaluation.text.empty_texts import is_blank
 from workers.evaluation.text.visible_text import visible
 from workers.review.reader_outcomes import change_of

@@ -20,7 +20,24 @@ _UNSHOWN = re.compile(
 )
 _TAG = re.compile(r"</?([A-Za-z][\w-]*)[^<>]*>")
 _PICTURES = frozenset(
-    "img svg picture video audio canvas iframe object embed input button select textarea meter progress math".split()
+    [
+        "img",
+        "svg",
+        "picture",
+        "video",
+        "audio",
+        "canvas",
+        "iframe",
+        "object",
+        "embed",
+        "input",
+        "button",
+        "select",
+        "textarea",
+        "meter",
+        "progress",
+        "math",
+    ]
 )
 """HTML elements that show something without a text."""
 
