@@ -206,9 +206,11 @@ class ReviewDecision(HumanFeedback):
     pipeline_version: Label = Field(default="unknown", description="Version that requested the review.")
 
 
-ReviewEventKind = Literal["assigned", "unassigned", "skipped", "escalated", "undone", "resumed", "given"]
-"""Locked and unlocked (assigned, unassigned), a decision undone, a skip or escalation undone (resumed), or given to a
-person by another one."""
+ReviewEventKind = Literal[
+    "assigned", "unassigned", "skipped", "escalated", "undone", "resumed", "given", "opinion_asked", "opinion_ended"
+]
+"""Locked and unlocked (assigned, unassigned), a decision undone, a skip or escalation undone (resumed), given to a
+person by another one, or a second opinion on a decided request asked for and no longer wanted."""
 
 
 class UndoneDecision(Part):
@@ -235,7 +237,10 @@ class ReviewEvent(Event):
     kind: ReviewEventKind
     reviewer: Label
     queue: Label | None = None
-    assignee: Label | None = Field(default=None, description="Person of an event given; empty if the assignment ends.")
+    assignee: Label | None = Field(
+        default=None,
+        description="Person of an event given, empty if the assignment ends; person whose second opinion is asked for, empty for anyone.",
+    )
     undone: UndoneDecision | None = Field(default=None, description="The decision that an event undone took back.")
     deadline_at: UtcDatetime | None = None
     reason: ShortText | None = Field(default=None, description="Why a request was escalated, for the next reviewer.")

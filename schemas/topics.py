@@ -96,7 +96,9 @@ REVIEW_REQUESTS = Topic("review.requests", ReviewRequest, "answer_id", "out", "t
 REVIEW_DECISIONS = Topic(
     "review.decisions", ReviewDecision, "answer_id", "in", "decisions of people and of deadlines", joined=True
 )
-REVIEW_EVENTS = Topic("review.events", ReviewEvent, "answer_id", "in", "assignment, skip, escalation, undo")
+REVIEW_EVENTS = Topic(
+    "review.events", ReviewEvent, "answer_id", "in", "assignment, skip, escalation, undo, asked opinions"
+)
 FEEDBACK_EVENTS = Topic("feedback.events", FeedbackEvent, "answer_id", "in", "explicit, behaviour, execution")
 FEEDBACK_REWARDS = Topic("feedback.rewards", Reward, "answer_id", "out", "routers and memory", KEEP_FOREVER, "compact")
 FEEDBACK_ANALYTICS = Topic(

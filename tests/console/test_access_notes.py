@@ -71,6 +71,7 @@ NOTHING_SHOWN = {
     ("POST", "/api/answers"), ("POST", "/api/feedback"), ("POST", "/api/answers/{answer_id:path}/vote"),
     ("POST", "/api/reviews/{review_id}/lock"), ("POST", "/api/reviews/{review_id}/unlock"),
     ("POST", "/api/reviews/{review_id}/skip"), ("POST", "/api/reviews/{review_id}/escalate"),
+    ("POST", "/api/reviews/{review_id}/opinion"), ("DELETE", "/api/reviews/{review_id}/opinion"),
     ("POST", "/api/reviews/{review_id}/undo"), ("POST", "/api/reviews/{review_id}/decision"),
     ("POST", "/api/reviews/{review_id}/withdrawal"), ("POST", "/api/answers/{answer_id:path}/withdrawal"), ("GET", "/audit"),
 }  # fmt: skip

@@ -15,8 +15,10 @@ from tests.harness.reviews import store_decision
 from workers.decision.release_events import conversation_turn, review_request
 from workers.feedback.observed_events import review_event
 from workers.review.decision_events import decided
+from workers.review.decision_events import review_event as asked_event
 from workers.settings.sections.release import ReviewTarget
 from workers.stores.clickhouse.rows.feedback_rows import feedback_row
+from workers.stores.clickhouse.rows.review_rows import review_event_row
 
 TENANT = "unseen"
 PENDING = "unseen-pending"
@@ -183,6 +185,31 @@ def test_what_is_hidden_is_said(console: ConsoleThread, corrected: EnrichedAnswe
     assert client.get("/api/reviews", params={"state": "decided"}).json()["open_count"] == 0
     whole = console.client("admin").get("/api/audit/decisions", params={"tenant": TENANT}).json()
     assert (len(whole["items"]), whole["hidden"]) == (2, 0)
+
+
+@pytest.fixture
+def asked(console: ConsoleThread, corrected: EnrichedAnswer, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing is sampled, and a lead asks one person for a second opinion."""
+    monkeypatch.setitem(console.settings.review.tenants, TENANT, ReviewTarget(second_share=0.0, reviews=2))
+
+    def store(kind: Any) -> None:
+        event = asked_event(
+            kind, fact_id(TENANT, corrected.answer_id, "review"), corrected.answer_id, TENANT, by="lead-unseen",
+            at=datetime.now(UTC), assignee="second-unseen",
+        )  # fmt: skip
+        console.call(console.resources.analytics.store([review_event_row(event)]))
+
+    store("opinion_asked")
+    yield
+    store("opinion_ended")
+
+
+@pytest.mark.parametrize("address", PAGES)
+@pytest.mark.usefixtures("asked")
+def test_who_is_asked_for_a_second_opinion_is_not_told_the_decision(console: ConsoleThread, address: str) -> None:
+    tells = "state=second" not in address and "disagreements" not in address
+    assert TOLD.findall(body_of(console, "second-unseen", address)) == []
+    assert bool(TOLD.findall(body_of(console, "other-unseen", address))) == tells, "others are not asked"
 
 
 def test_memory_leaves_out_what_tells_the_decision(console: ConsoleThread) -> None:

@@ -63,7 +63,7 @@ ONE_TENANT = {
     "key-undoer": "key-undo", "key-undoer-apart": "key-undo-apart", "question-opener": "long-questions", "cut-reader": "cut-questions", "cut-undoer": "cut-undo", "slow-decider": "slow-lines", "evidence-seeker": "near-evidence", "blank-reader": "blank-answers",
     "lead": "teams", "member": "teams", "seeker": "sought", "sought-ben": "sought", "second-sought": "sought-blind", "key-lister": "key-list", "empty-presser": "pressed-empties",
     "differing-lead": "differing", "other-differing": "differing", "lock-lead": "locked-times", "lock-holder": "locked-times", "assigning-lead": "taken-back", "assignee-one": "taken-back", "assignee-two": "taken-back", "assign-undoer": "list-assigned", "assignee-three": "list-assigned",
-    "late-corrector": "published-words", "follower": "list-followed", "unshown-reader": "unshown", "followed": "list-followed", "asking-lead": "asked-twice", "asked-one": "asked-twice", "asked-two": "asked-twice", "asked-three": "asked-twice", "asking-page": "asked-page", "asked-colleague": "asked-page",
+    "late-corrector": "published-words", "follower": "list-followed", "unshown-reader": "unshown", "followed": "list-followed", "asking-lead": "asked-twice", "asked-one": "asked-twice", "asked-two": "asked-twice", "asked-three": "asked-twice", "asking-page": "asked-page", "anyone-lead": "asked-anyone", "anyone-one": "asked-anyone", "anyone-two": "asked-anyone", "refused-lead": "asked-refused", "refused-two": "asked-refused", "asking-on-page": "asked-on-page", "asked-on-page": "asked-on-page", "asked-colleague": "asked-page",
 }  # fmt: skip
 """Tokens with every scope for one tenant."""
 

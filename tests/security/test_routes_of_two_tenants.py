@@ -108,6 +108,11 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("POST", "/api/reviews/{review_id}/skip"): (Question("/api/reviews/{review}/skip", 404),),
     ("POST", "/api/reviews/{review_id}/escalate"): (Question("/api/reviews/{review}/escalate", 404),),
     ("POST", "/api/reviews/{review_id}/undo"): (Question("/api/reviews/{review}/undo", 404),),
+    ("POST", "/api/reviews/{review_id}/opinion"): (
+        Question("/api/reviews/{review}/opinion", 404, {}),
+        Question("/api/reviews/{review}/opinion", 404, {"person": "keys"}),
+    ),
+    ("DELETE", "/api/reviews/{review_id}/opinion"): (Question("/api/reviews/{review}/opinion", 404),),
     ("POST", "/api/reviews/{review_id}/outcome"): (Question("/api/reviews/{review}/outcome", 404, DECISION),),
     ("POST", "/api/reviews/{review_id}/withdrawal"): (
         Question("/api/reviews/{review}/withdrawal", 404, {"reason": "wrong_figure"}),

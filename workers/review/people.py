@@ -22,3 +22,8 @@ def reviewing_people(tokens: Sequence[AccessToken]) -> list[tuple[str, str]]:
         if Scope.REVIEW in token.scopes
         for tenant in sorted(token.tenants) or [EVERY_TENANT]
     ]
+
+
+def stranger_words(name: str) -> str:
+    """Return the refusal of a person who may not review the requests of a tenant."""
+    return f"{name} may not review the requests of this tenant; choose another person"

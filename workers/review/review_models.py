@@ -109,6 +109,22 @@ class Escalation(BaseModel):
     )
 
 
+class AskedOpinion(BaseModel):
+    """A second opinion that somebody asked for on a decided request."""
+
+    person: str | None = Field(description="Person who is asked; null for anyone who has not reviewed the request.")
+    by: str = Field(description="Person who asks for it.")
+    at: datetime
+
+
+class OpinionBody(Strict):
+    """Whose second opinion is asked for."""
+
+    person: Label | None = Field(
+        default=None, min_length=1, description="Person to ask; by default anyone who has not reviewed the request."
+    )
+
+
 class EvidenceView(BaseModel):
     """The evidence passage of a claim; offsets in the chunk's content, code points."""
 
@@ -204,6 +220,9 @@ class ReviewSummary(BaseModel):
     second_review: bool = Field(default=False, description="True if a blind second review is requested.")
     reviews_done: int = Field(default=0, description="Independent reviews, the decision included.")
     reviews_wanted: int = Field(default=1, description="Target of independent reviews; 1 outside of the sample.")
+    asked: list[AskedOpinion] = Field(
+        default_factory=list, description="Second opinions that are asked for and not given; of others, while blind."
+    )
     lock: Lock | None = None
     escalation: Escalation | None = Field(default=None, description="The last escalation; null if there is none.")
     assignee: str | None = Field(default=None, description="Person to whom the request is assigned.")

@@ -18,14 +18,21 @@ from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
 from workers.privacy.record_masking import Privacy
 from workers.review.decision_events import review_event
-from workers.review.people import may_review, reviewing_people
+from workers.review.people import EVERY_TENANT, may_review, reviewing_people, stranger_words
 from workers.review.queue.left_requests import Left, LeftRequests, standing_escalations
 from workers.review.queue.locks import ReviewLocks
 from workers.review.queue.remaining import Remaining, remaining
 from workers.review.queue.review_queue import ReviewQueue, shown_action, wanted_filters
 from workers.review.queue.second_share import is_turn
 from workers.review.queue.shared_state import SharedState
-from workers.review.review_errors import AlreadyDecided, InvalidDecision, LockedByAnother, final_advice
+from workers.review.review_errors import (
+    WITHDRAW,
+    AlreadyDecided,
+    InvalidDecision,
+    LockedByAnother,
+    TooLate,
+    final_advice,
+)
 from workers.review.review_models import Filters, Lock, Reviewer, ReviewItem
 from workers.settings import Settings
 from workers.stores.queries.reviews.review_queries import ReviewStore
@@ -81,8 +88,8 @@ class ReviewSteps(ReviewQueue):
     ) -> ReviewItem | None:
         """Lock and return the next request that no other reviewer holds; return ``None`` without one.
 
-        Second reviews are returned if the filters ask for them, in their share of the requests, or if no other
-        request is open.
+        Second reviews are returned if the filters or a colleague ask for them, in their share of the requests, or if no
+        other request is open.
 
         Args:
             filters: part of the queue to search.
@@ -95,8 +102,8 @@ class ReviewSteps(ReviewQueue):
             return None
         skipped_since = self._now() - SKIPPED
 
-        async def second_review() -> ReviewItem | None:
-            seconds = await self._seconds(wanted, who, CANDIDATES, skipped_since=skipped_since)
+        async def second_review(*, asked: bool = False) -> ReviewItem | None:
+            seconds = await self._seconds(wanted, who, CANDIDATES, skipped_since=skipped_since, asked=asked)
             places = [place for place in seconds if place.review_id not in without]
             return await self._take_first(places, who, second=True, opened=opened)
 
@@ -107,6 +114,9 @@ class ReviewSteps(ReviewQueue):
             others = tuple(person for person in reviewing_people(self._tokens) if person[0] != who.name)
             parts = [replace(wanted, assignee=who.name), replace(wanted, not_of=others)]
             for part in [wanted] if wanted.assignee else parts:
+                # What somebody asks the reviewer for comes before what nobody has.
+                if part is parts[-1] and (asked := await second_review(asked=True)) is not None:
+                    return asked
                 places = await self._store.page(
                     part,
                     limit=CANDIDATES,
@@ -307,6 +317,69 @@ class ReviewSteps(ReviewQueue):
         await self._send_event(event)
         return event
 
+    async def ask_opinion(self, review_id: str, who: Reviewer, person: str) -> ReviewEvent:
+        """Ask for a second opinion on a decided request.
+
+        Args:
+            review_id: the request.
+            who: the person who asks.
+            person: the person who is asked; empty for anyone who has not reviewed the request.
+
+        Raises:
+            InvalidDecision: no decision of a person stands on the request, or the person cannot give an opinion on it.
+            UnknownReview: the request does not exist, or the reviewer may not see it.
+        """
+        place = await self._place(review_id, who)
+        await self._refuse_without_decision(place, who)
+        able = await self.able_people(place.tenant, review_id, who)
+        if person and not may_review(self._tokens, person, place.tenant):
+            raise InvalidDecision("person", stranger_words(person))
+        if person == who.name:
+            raise InvalidDecision("person", "you have seen the decision; ask another person")
+        if person and person not in able:
+            raise InvalidDecision("person", f"{person} has already reviewed this request; ask another person")
+        if not able:
+            raise InvalidDecision("person", "everybody else who may review this request has already reviewed it")
+        return await self._tell_opinion("opinion_asked", place, who, person)
+
+    async def end_opinion(self, review_id: str, who: Reviewer, person: str) -> None:
+        """Take back the request for a second opinion of a person, or of anyone if empty.
+
+        Raises:
+            TooLate: no such opinion is asked for, or it was given meanwhile.
+            UnknownReview: the request does not exist, or the reviewer may not see it.
+        """
+        place = await self._place(review_id, who)
+        asked = (await self._asked([place.key], who, second=await self._is_hidden(place, who))).get(place.key, [])
+        if person not in {each.person or "" for each in asked}:
+            raise TooLate("this second opinion is not asked for, or it was given meanwhile", "", None)
+        await self._tell_opinion("opinion_ended", place, who, person)
+
+    async def able_people(self, tenant: str, review_id: str, who: Reviewer) -> list[str]:
+        """Return the people who can be asked for a second opinion: all others who may review and have not."""
+        known = await self._store.reviewing(tenant, review_id)
+        names = {name for name, of in reviewing_people(self._tokens) if of in (EVERY_TENANT, tenant)}
+        return sorted(names - known - {who.name})
+
+    async def _refuse_without_decision(self, place: QueueRow, who: Reviewer) -> None:
+        if place.is_open:
+            raise InvalidDecision(
+                "review_id", "nothing is decided yet, or the decision can still be undone; ask once it is published"
+            )
+        if await self._is_hidden(place, who):
+            raise InvalidDecision("review_id", "you may still review this request yourself; decide or skip it")
+        if place.decided_by in ("", POLICY) or shown_action(place) == WITHDRAW:
+            raise InvalidDecision(
+                "review_id", "no decision of a person stands on this request, so there is nothing to compare with"
+            )
+
+    async def _tell_opinion(self, kind: ReviewEventKind, place: QueueRow, who: Reviewer, person: str) -> ReviewEvent:
+        event = review_event(
+            kind, place.review_id, place.answer_id, place.tenant, by=who.name, at=self._now(), assignee=person
+        )
+        await self._send_event(event)
+        return event
+
     async def _assignee(self, place: QueueRow) -> str:
         """Return the person to whom a request is assigned; empty without one."""
         return (await self._store.assignees([place.key])).get(place.key, "")
@@ -354,7 +427,7 @@ class ReviewSteps(ReviewQueue):
             if lock is None or lock.holder == who.name:
                 if opened:
                     await self._tell("assigned", place, who)
-                return await self._item(place, lock, second=second)
+                return await self._item(place, who, lock, second=second)
         return None
 
     async def _placed(

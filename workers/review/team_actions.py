@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from schemas.base import Identifier, Label, LongText
 from workers.errors import UnavailableError, describe
-from workers.review.people import EVERY_TENANT, may_review, reviewing_people
+from workers.review.people import EVERY_TENANT, may_review, reviewing_people, stranger_words
 from workers.review.queue.locks import DecisionMark, is_second
 from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
 from workers.review.review_models import Acceptance, AcceptancePoint, DecisionBody, Reviewer, ReviewerFigures, Strict
@@ -226,6 +226,4 @@ class TeamActions:
 
     def _refuse_stranger(self, assignee: str, tenant: str) -> None:
         if not self.may_review(assignee, tenant):
-            raise InvalidDecision(
-                "assignee", f"{assignee} may not review the requests of this tenant; choose another person"
-            )
+            raise InvalidDecision("assignee", stranger_words(assignee))

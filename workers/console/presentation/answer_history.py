@@ -154,12 +154,13 @@ def _events(stored: StoredAnswer) -> Iterator[Happening]:
             yield Happening(at=at, what=review_event_words(kind), detail=f"by {by}")
             continue
         undone = from_json(event["undone"] or "{}")
-        target = event["assignee"] if kind == "given" else event["queue"]
+        target = event["assignee"] or event["queue"]
         record = Recorded(
             kind, undone.get("action", ""), "", by, at, undone.get("with_warning", False), target,
             made=datetime.fromisoformat(undone["decided_at"]) if undone else None,
         )  # fmt: skip
-        what = "decision undone" if kind == "undone" else f"review {'assigned' if kind == 'given' else kind}"
+        steps = {"undone": "decision undone", "given": "review assigned"}
+        what = review_event_words(kind) if kind.startswith("opinion_") else steps.get(kind, f"review {kind}")
         corrected = undone.get("corrected_answer")
         said = _said(undone.get("reason") or event["reason"], undone.get("comment"))
         yield Happening(

@@ -139,7 +139,7 @@ def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
             return f"{who} would {record.action} it (second opinion); {UNCHANGED}."
         case "late":
             return f"{done} too late, the answer was already final; {UNCHANGED}."
-        case "skipped" | "escalated" | "resumed" | "given" | "unassigned":
+        case "skipped" | "escalated" | "resumed" | "given" | "opinion_asked" | "opinion_ended" | "unassigned":
             return f"{_step(record, who)}; {UNCHANGED}."
     until = f", until it was withdrawn on {time_words(record.ended)}" if record.ended else ""
     return f"{done}; {_seen(record, before)}{until}."
@@ -181,6 +181,10 @@ def _step(record: Recorded, who: str) -> str:
             return f"Escalated by {who} to the queue “{record.target}”"
         case "resumed":
             return f"{'Escalation' if record.target else 'Skip'} undone by {who}"
+        case "opinion_asked":
+            return f"Second opinion of {record.target or 'anyone'} asked for by {who}"
+        case "opinion_ended":
+            return f"Request for a second opinion of {record.target or 'anyone'} taken back by {who}"
         case "unassigned":
             return f"Opened by {who} and closed again without a decision"
     return f"Assigned to {record.target} by {who}" if record.target else f"Assignment ended by {who}"

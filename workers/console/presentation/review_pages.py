@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from schemas.base import Identifier
+from schemas.review import POLICY
 from workers.console.http.problems import Problem
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
@@ -26,6 +27,7 @@ from workers.console.presentation.views import ClaimView
 from workers.console.resources import ConsoleResources, Shared, blind_of
 from workers.console.routes.review import Service, Team, refusals, reviewer_of
 from workers.review.guidelines import guidelines_of
+from workers.review.review_errors import WITHDRAW
 from workers.review.review_models import DecisionBody, Filters, Reviewer, ReviewItem
 from workers.review.review_service import ReviewService
 from workers.review.team_actions import TeamActions
@@ -278,7 +280,11 @@ async def _review_values(
     turns = await _turns(item, principal, resources)
     _note(resources, principal, item, turns, ahead=ahead)
     folder = resources.settings.review.guidelines
+    askable: list[str] = []
+    if resources.review is not None and item.action not in (None, "", WITHDRAW) and item.decided_by != POLICY:
+        askable = await resources.review.able_people(item.tenant, item.review_id, reviewer_of(principal))
     return {
+        "askable": askable,
         "item": item,
         "undo_seconds": resources.settings.review.undo_seconds,
         "now": resources.now(),

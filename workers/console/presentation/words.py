@@ -54,6 +54,8 @@ REVIEW_EVENTS: Mapping[str, str] = {
     "unassigned": "closed without a decision",
     "given": "assigned",
     "resumed": "skip or escalation undone",
+    "opinion_asked": "second opinion asked for",
+    "opinion_ended": "second opinion no longer asked for",
     "undone": "decision undone",
 }
 """Words for events of a review whose code does not say them plainly."""
@@ -121,7 +123,7 @@ WHAT_HAPPENED: Sequence[tuple[str, str]] = (
     ("warned", "approved, shown with a warning"), ("replaced", "corrected"), ("rejected", "rejected"), ("withdrawal", "withdrawn after it was decided"),
     ("undone", "undone"), ("second", "second opinion"), ("vote", "vote"), ("late", "decided too late"),
     ("skipped", "skipped"), ("escalated", "escalated"), ("resumed", "skip or escalation undone"),
-    ("given", "assigned"), ("unassigned", "opened and closed again without a decision"), ("automatic", "released automatically, without a person"),
+    ("given", "assigned"), ("opinion_asked", "second opinion asked for"), ("opinion_ended", "second opinion no longer asked for"), ("unassigned", "opened and closed again without a decision"), ("automatic", "released automatically, without a person"),
     ("fallback", "answered with the fallback, without a person"), ("everything", "everything"),
 )  # fmt: skip
 """Kinds of the records of decisions, with their words in the filter of the audit."""

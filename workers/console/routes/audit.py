@@ -104,7 +104,7 @@ class AuditQuery(BaseModel):
         default="",
         max_length=100,
         description="Only decisions that led to this state; or records of this kind: `second`, `vote`, `late`, `withdrawal`, `undone`, "
-        "`skipped`, `escalated`, `resumed`, `given`, `unassigned` (closed without a decision), `automatic` (releases without a "
+        "`skipped`, `escalated`, `resumed`, `given`, `opinion_asked` and `opinion_ended` (second opinions), `unassigned` (closed without a decision), `automatic` (releases without a "
         "person), `fallback` (a notice without a person) or `everything`. Without it, "
         "automatic releases are listed only for a chosen answer, person or text, and requests that were closed without a "
         "decision only for a chosen answer. Of accesses, only those of this kind (what), or `reading` "

@@ -21,11 +21,13 @@ from workers.review.reader_outcomes import ReaderOutcome
 from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
 from workers.review.review_models import (
     Acceptance,
+    AskedOpinion,
     DecisionBody,
     DecisionReceipt,
     Disagreement,
     Filters,
     Lock,
+    OpinionBody,
     QueuePage,
     QueueStats,
     Reviewer,
@@ -243,6 +245,29 @@ async def undo_review(review_id: Identifier, service: Service, who: Who) -> None
     """Undo your own decision before it is published."""
     with refusals():
         await service.undo(review_id, reviewer_of(who))
+
+
+@router.post("/{review_id}/opinion", status_code=202, responses=documented(*ERRORS, 404, 422))
+async def ask_opinion(
+    review_id: Identifier, service: Service, who: Who, body: OpinionBody | None = None
+) -> AskedOpinion:
+    """Ask a person, or anyone who has not reviewed it, for a blind second opinion on a decided request."""
+    person = (body or OpinionBody()).person
+    with refusals():
+        event = await service.ask_opinion(review_id, reviewer_of(who), person or "")
+    return AskedOpinion(person=person, by=event.reviewer, at=event.occurred_at)
+
+
+@router.delete("/{review_id}/opinion", status_code=204, responses=documented(*ERRORS, 404, 409, 422))
+async def end_opinion(
+    review_id: Identifier,
+    service: Service,
+    who: Who,
+    person: Annotated[Label, Query(description="Person who was asked; empty for anyone.")] = "",
+) -> None:
+    """Take back the request for a second opinion; one that was given stays."""
+    with refusals():
+        await service.end_opinion(review_id, reviewer_of(who), person)
 
 
 @router.post("/{review_id}/outcome", responses=documented(*ERRORS, 404, 409, 422))

@@ -17,10 +17,11 @@ from workers.review.queue.deadlines import deadline_action, last_action
 from workers.review.queue.left_requests import standing_escalations
 from workers.review.queue.locks import SECOND, DecisionMark, ReviewLocks, is_second
 from workers.review.queue.newest_decisions import merged_decisions, newest_decisions
-from workers.review.queue.second_share import is_sampled, sample_of
+from workers.review.queue.second_share import SECOND_OFFERED, is_sampled, sample_of
 from workers.review.reader_outcomes import reader_outcomes
 from workers.review.review_errors import WITHDRAW, UnknownReview
 from workers.review.review_models import (
+    AskedOpinion,
     ClaimView,
     Disagreement,
     Escalation,
@@ -85,11 +86,12 @@ class ReviewQueue:
         if filters.state == "second":
             shown = await self._unmarked(shown)
         names = [place.key for place in shown]
-        locks, people, seconds, escalations = await asyncio.gather(
+        locks, people, seconds, escalations, asked = await asyncio.gather(
             self._locks.known([place.review_id for place in shown]),
             self._store.assignees(names),
             self._store.second_reviews([] if filters.state == "open" else names),
             self._store.escalations([] if filters.state == "second" else names),
+            self._asked([] if filters.state == "open" else names, who, second=filters.state == "second"),
         )
         standing = standing_escalations(escalations)
         items = [
@@ -99,6 +101,7 @@ class ReviewQueue:
                 people.get(place.key),
                 seconds.get(place.key, 0),
                 standing.get(place.key),
+                asked.get(place.key, []),
                 second=filters.state == "second",
             )
             for place in shown
@@ -141,7 +144,7 @@ class ReviewQueue:
         """
         place = await self._place(review_id, who)
         locks = await self._locks.known([review_id])
-        return await self._item(place, locks.get(review_id), second=await self._is_hidden(place, who))
+        return await self._item(place, who, locks.get(review_id), second=await self._is_hidden(place, who))
 
     async def claims(self, place: QueueRow) -> list[ClaimView]:
         """Return the claims of a request in the order of its page.
@@ -226,11 +229,24 @@ class ReviewQueue:
         who: Reviewer,
         limit: int,
         skipped_since: datetime | None = None,
+        *,
+        asked: bool = False,
     ) -> list[QueueRow]:
         places = await self._store.for_second_review(
-            replace(wanted, state="second"), self._sample(who), limit=limit, skipped_since=skipped_since
+            replace(wanted, state="second"), self._sample(who), limit=limit, skipped_since=skipped_since, asked=asked
         )
         return await self._unmarked(places)
+
+    async def _asked(
+        self, names: Sequence[tuple[str, str]], who: Reviewer, *, second: bool
+    ) -> dict[tuple[str, str], list[AskedOpinion]]:
+        """Return the second opinions that are asked for, by request; those of others are hidden while blind."""
+        found: dict[tuple[str, str], list[AskedOpinion]] = {}
+        for row in await self._store.asked_opinions(names, self._now() - SECOND_OFFERED):
+            if not second or row["person"] in ("", who.name):
+                opinion = AskedOpinion(person=row["person"] or None, by=row["by"], at=row["at"])
+                found.setdefault((row["tenant"], row["review_id"]), []).append(opinion)
+        return found
 
     def _sample(self, who: Reviewer) -> Sample:
         return sample_of(self._settings, who.name, self._now())
@@ -263,7 +279,7 @@ class ReviewQueue:
         found = self._store.for_second_review(wanted, self._sample(who), limit=1, review_ids=[place.review_id])
         return bool(await found)
 
-    async def _item(self, place: QueueRow, lock: Lock | None, *, second: bool) -> ReviewItem:
+    async def _item(self, place: QueueRow, who: Reviewer, lock: Lock | None, *, second: bool) -> ReviewItem:
         request = await self._request(place)
         claims = await self._claims(place, request)
         # A second review is blind: the reviewer must not see the first decision.
@@ -271,7 +287,10 @@ class ReviewQueue:
         person = (await self._store.assignees([place.key])).get(place.key)
         escalations = standing_escalations([] if second else await self._store.escalations([place.key]))
         number = 0 if place.is_open else (await self._store.second_reviews([place.key])).get(place.key, 0)
-        summary = self._summary(place, lock, person, number, escalations.get(place.key), second=second).model_dump()
+        asked = {} if place.is_open else await self._asked([place.key], who, second=second)
+        summary = self._summary(
+            place, lock, person, number, escalations.get(place.key), asked.get(place.key, []), second=second
+        ).model_dump()
         if not place.is_open:
             # The row of the decision lacks these columns of the request.
             summary |= request.model_dump(
@@ -349,6 +368,7 @@ class ReviewQueue:
         assignee: str | None,
         second_reviews: int,
         escalation: Escalation | None,
+        asked: Sequence[AskedOpinion],
         *,
         second: bool,
     ) -> ReviewSummary:
@@ -360,6 +380,7 @@ class ReviewQueue:
             assignee: person to whom the request is assigned.
             second_reviews: number of people who reviewed the request after its decision.
             escalation: the last escalation of the request.
+            asked: second opinions that are asked for.
             second: the request is shown for a blind second review.
         """
         columns = {
@@ -372,13 +393,16 @@ class ReviewQueue:
         closed = not place.is_open and not second
         state = "open" if second else "withdrawn" if shown_action(place) == WITHDRAW else place.state
         target = self._settings.target_of(place.tenant)
+        done = 0 if place.is_open else 1 + second_reviews
+        sampled = target.reviews if is_sampled(place.review_id, target.second_share) else 1
         return ReviewSummary(
             **columns | {"state": state},
             query=place.title,
             version=place.rank,
             second_review=second,
-            reviews_done=0 if place.is_open else 1 + second_reviews,
-            reviews_wanted=target.reviews if is_sampled(place.review_id, target.second_share) else 1,
+            reviews_done=done,
+            reviews_wanted=max(sampled, done + len(asked)) if asked else sampled,
+            asked=list(asked),
             lock=lock,
             escalation=escalation,
             # A second review is blind: most requests are decided by the person whom they were assigned to.

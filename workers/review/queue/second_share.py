@@ -7,7 +7,7 @@ from workers.settings import ReviewSettings
 from workers.stores.queries.reviews.blind_reviews import EVERY_TENANT, Sample
 
 SECOND_OFFERED = timedelta(days=7)
-"""Time after a decision for which a second review is offered."""
+"""Time after a decision, or after somebody asked for it, for which a second review is offered."""
 
 _DIGITS = 8
 """Hexadecimal digits of a review identifier that decide; they come from a digest."""

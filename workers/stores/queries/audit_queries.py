@@ -51,7 +51,7 @@ _EFFECTIVE = (
     "ifNull(parseDateTime64BestEffortOrNull(JSONExtractString(decision, 'published_at'), 3, 'UTC'), decided_at)"
 )
 """Time from which readers have the result of a decision: the end of its undo window, if it had one."""
-STEPS = ("undone", "skipped", "escalated", "resumed", "given", "unassigned")
+STEPS = ("undone", "skipped", "escalated", "resumed", "given", "opinion_asked", "opinion_ended", "unassigned")
 """Kinds of events of a review that the list of decisions holds."""
 _KINDS = ", ".join(f"'{kind}'" for kind in STEPS)
 _DECISIONS = (
@@ -75,7 +75,7 @@ FROM (
            JSONExtractString(undone, 'reason'), model, nullIf(JSONExtractFloat(undone, 'review_duration'), 0), events.verdicts,
            if(kind = 'escalated', events.reason, JSONExtractString(undone, 'comment')),
            JSONExtractBool(undone, 'with_warning'), JSONExtractString(undone, 'corrected_answer'), '',
-           if(kind = 'given', assignee, queue),
+           if(kind IN ('given', 'opinion_asked', 'opinion_ended'), assignee, queue),
            parseDateTime64BestEffortOrNull(JSONExtractString(undone, 'decided_at'), 3, 'UTC'), NULL
     FROM (SELECT * FROM {{database}}.review_events FINAL WHERE kind IN ({_KINDS})
           AND NOT has({{{{without:Array(String)}}}}, toString(kind))) AS events
@@ -127,7 +127,7 @@ LISTED = {
 COUNTED = {
     # Steps and automatic releases of hidden answers are left out as well; decisions alone are counted.
     "decisions": f"SELECT countIf(NOT {_HIDDEN}) AS number, countIf({_HIDDEN} AND ruling NOT IN ('{AUTOMATIC}', 'skipped', "
-    f"'escalated', 'resumed', 'given', 'unassigned')) AS hidden {_DECISIONS}",
+    f"'escalated', 'resumed', 'given', 'opinion_asked', 'opinion_ended', 'unassigned')) AS hidden {_DECISIONS}",
     "accesses": f"SELECT count() AS number, 0 AS hidden {_ACCESSES}",
 }
 ANSWERS = """

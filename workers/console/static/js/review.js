@@ -6,6 +6,7 @@ import { complain, parsed, reasonOf, say, send, waitedFor } from "./common.js";
 import { closeCorrection, correctionOpen, discardCorrection, isBlank, isEdited, openCorrection, showDiffSoon } from "./correction.js";
 import { ask, askUnsent } from "./dialogs.js";
 import { draftOf, keepDraft, writeDraft } from "./drafts.js";
+import "./opinions.js";
 import { beginOutcomes, nextOutcome, showGivenChanges } from "./outcomes.js";
 import { notePaint, wasPainted } from "./painted.js";
 import { showAddress, reviewOfAddress } from "./review_address.js";

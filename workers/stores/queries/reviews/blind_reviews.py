@@ -28,17 +28,36 @@ class Sample:
     since: datetime
 
 
+ASKS = """(
+    SELECT tenant, review_id, assignee AS person, argMax(reviewer, occurred_at) AS asker,
+           groupUniqArray(toString(reviewer)) AS askers, max(occurred_at) AS asked_at
+    FROM {database}.review_events WHERE kind IN ('opinion_asked', 'opinion_ended'){which}
+    GROUP BY tenant, review_id, person
+    HAVING argMax(kind, occurred_at) = 'opinion_asked' AND asked_at > {{decided_since:DateTime64(3, 'UTC')}})"""
+"""Second opinions that were asked for and not taken back, of a person or of anyone (empty)."""
+
+# What is asked of anyone is answered by the first review since, what is asked of a person by theirs.
+ASKED = f"""(q.tenant, q.review_id) IN (
+    SELECT tenant, review_id FROM {ASKS.replace("{which}", "")} AS asks
+    LEFT JOIN (SELECT tenant, review_id, max(decided_at) AS reviewed_at FROM {{database}}.review_decisions
+               WHERE ruling = 'second' GROUP BY tenant, review_id) AS reviewed USING (tenant, review_id)
+    WHERE NOT has(askers, {{{{reviewer:String}}}})
+      AND (person = {{{{reviewer:String}}}} OR person = '' AND reviewed_at <= asked_at))"""
+"""Condition on rows ``q`` of decided requests: a second opinion is asked of the reviewer, who did not ask for it."""
+
 # The first 32 bits of a UUIDv5 come from a digest, so every process draws the same sample. A reviewer who voted or
 # decided too late has seen the answer.
-DUE = """decided_by NOT IN {{others:Array(String)}} AND decided_at > {{decided_since:DateTime64(3, 'UTC')}}
+_SAMPLED = """decided_at > {{decided_since:DateTime64(3, 'UTC')}}
 AND reinterpretAsUInt32(reverse(unhex(substring(q.review_id, 1, 8))))
     < transform(toString(q.tenant), {{owners:Array(String)}}, {{shares:Array(Float64)}}, {{share:Float64}}) * 4294967296
 AND (q.tenant, q.review_id) NOT IN (
     SELECT tenant, review_id FROM {database}.review_decisions WHERE ruling = 'second' GROUP BY tenant, review_id
     HAVING uniqExact(decided_by) + 1
-           >= transform(toString(tenant), {{owners:Array(String)}}, {{numbers:Array(UInt32)}}, {{number:UInt32}}))
+           >= transform(toString(tenant), {{owners:Array(String)}}, {{numbers:Array(UInt32)}}, {{number:UInt32}}))"""
+
+DUE = f"""decided_by NOT IN {{{{others:Array(String)}}}} AND ({ASKED} OR {_SAMPLED})
 AND (q.tenant, q.review_id) NOT IN (
-    SELECT tenant, review_id FROM {database}.review_decisions WHERE decided_by = {{reviewer:String}})"""
+    SELECT tenant, review_id FROM {{database}}.review_decisions WHERE decided_by = {{{{reviewer:String}}}})"""
 """Condition on rows ``q`` of decided requests, with the parameters of ``due_values``."""
 
 HIDDEN_ANSWERS = f"""(

@@ -16,7 +16,8 @@ from schemas.review import POLICY, ReviewDecision, ReviewRequest
 from workers.stores.clickhouse.row_reading import in_parameters, without_zone
 from workers.stores.clickhouse.rows.review_rows import MAX_TITLE
 from workers.stores.queries.claim_queries import CURRENT, OF_ANSWER
-from workers.stores.queries.reviews.blind_reviews import DUE, Sample, due_values
+from workers.stores.queries.reviews.asked_opinions import AskedOpinionQueries
+from workers.stores.queries.reviews.blind_reviews import ASKED, DUE, Sample, due_values
 from workers.stores.queries.reviews.review_agreement_queries import ReviewAgreementQueries
 from workers.stores.queries.reviews.review_queue_rows import (
     DecidedCursor,
@@ -53,7 +54,7 @@ _ESCALATED = (
 _DECIDED = "ifNull(decided_at, toDateTime64(0, 3, 'UTC'))"
 
 
-class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
+class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries):
     """Store of reviews."""
 
     async def page(
@@ -130,6 +131,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         after: DecidedCursor | None = None,
         review_ids: Sequence[str] = (),
         skipped_since: datetime | None = None,
+        asked: bool = False,
     ) -> list[QueueRow]:
         """Return decided requests that the reviewer is to decide once more, the oldest decision first.
 
@@ -140,12 +142,15 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
             after: end of the previous page.
             review_ids: restrict to these reviews, if there are any.
             skipped_since: leave out requests that the reviewer has skipped since then.
+            asked: restrict to requests on which somebody asked for a second opinion.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
         conditions, parameters = self._sampled(filters, sample)
         _begin_after(after, ">", conditions, parameters)
+        if asked:
+            conditions.append(ASKED.format(database=self._database))
         if skipped_since is not None:
             conditions.append(self._not_skipped())
             parameters["skipped"] = without_zone(skipped_since)
@@ -281,7 +286,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries):
         """Return the events of a request in order of time, each with kind, by, at and detail."""
         return await self.named_rows(
             "SELECT kind, by, at, detail FROM ("
-            " SELECT kind, reviewer AS by, occurred_at AS at, if(kind = 'given', assignee,"
+            " SELECT kind, reviewer AS by, occurred_at AS at, if(kind IN ('given', 'opinion_asked', 'opinion_ended'), assignee,"
             " if(reason = '', queue, concat(queue, ': ', reason))) AS detail FROM "
             f"{self._database}.review_events FINAL"
             " WHERE review_id = {review:String} AND tenant = {tenant:String} UNION ALL"

@@ -1,0 +1,43 @@
+// Second opinions on a decided request: ask a person or anyone, and take it back.
+
+import { complain, say, send } from "./common.js";
+import { holder, item } from "./review_item.js";
+
+const address = () => `/api/reviews/${encodeURIComponent(item().dataset.review)}/opinion`;
+
+async function ask(button) {
+  const field = document.getElementById("opinion-person");
+  const [chosen] = field.selectedOptions;
+  button.disabled = true;
+  try {
+    await send(address(), { person: chosen.value || null });
+    const line = document.getElementById("asked-opinion").content.firstElementChild.cloneNode(true);
+    line.dataset.opinion = chosen.value;
+    line.querySelector("[data-person]").textContent = chosen.textContent;
+    const list = document.getElementById("asked-opinions");
+    list.querySelector(`[data-opinion="${CSS.escape(chosen.value)}"]`)?.remove();
+    list.append(line);
+    say(`Second opinion asked of ${chosen.textContent}.`);
+  } catch (error) {
+    complain(error);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+async function end(line) {
+  try {
+    await send(`${address()}?${new URLSearchParams({ person: line.dataset.opinion })}`, undefined, { method: "DELETE" });
+    line.remove();
+    document.getElementById("opinion-person")?.focus();
+    say("The second opinion is no longer asked for.");
+  } catch (error) {
+    complain(error);
+  }
+}
+
+holder.addEventListener("click", ({ target }) => {
+  const asking = target.closest("[data-ask-opinion]");
+  if (asking) ask(asking);
+  else if (target.closest("[data-end-opinion]")) end(target.closest("[data-opinion]"));
+});
