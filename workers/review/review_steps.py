@@ -114,7 +114,7 @@ class ReviewSteps(ReviewQueue):
             others = tuple(person for person in reviewing_people(self._tokens) if person[0] != who.name)
             parts = [replace(wanted, assignee=who.name), replace(wanted, not_of=others)]
             for part in [wanted] if wanted.assignee else parts:
-                # What somebody asks the reviewer for comes before what nobody has.
+                # What a colleague asks the reviewer for comes before what is free for all.
                 if part is parts[-1] and (asked := await second_review(asked=True)) is not None:
                     return asked
                 places = await self._store.page(
