@@ -81,3 +81,38 @@ def test_words_that_look_like_denials_are_none(language: str, claim: str, eviden
 )
 def test_there_is_no_result_without_a_clause_on_one_matter(claim: str, evidence: list[str]) -> None:
     assert is_contrary(claim, evidence, "de") is None
+
+
+@pytest.mark.parametrize(
+    ("language", "evidence", "true", "false"),
+    [
+        ("ru", "Здесь нельзя курить.", "Здесь курить запрещено.", "Здесь можно курить."),
+        ("ru", "Здесь можно курить.", "Здесь разрешено курить.", "Здесь нельзя курить."),
+        ("zh", "这里不可以拍照。", "这里不能拍照。", "这里可以拍照。"),
+        ("zh", "价格不含早餐。", "价格不包含早餐。", "价格含早餐。"),
+        ("ja", "ここで撮影は不可です。", "ここで撮影は禁止です。", "ここで撮影は可能です。"),
+    ],
+)
+def test_a_word_that_forbids_and_denies_counts_once(language: str, evidence: str, true: str, false: str) -> None:
+    assert is_contrary(true, [evidence], language) is False
+    assert is_contrary(false, [evidence], language) is True
+
+
+@pytest.mark.parametrize(
+    ("language", "evidence", "false"),
+    [
+        ("de", "Nicht geimpfte Hunde dürfen nicht mitfahren.", "Nicht geimpfte Hunde dürfen mitfahren."),
+        ("es", "Los billetes no reembolsables no se pueden devolver.", "Los billetes no reembolsables se pueden devolver."),
+        ("it", "I biglietti non rimborsabili non si possono restituire.", "I biglietti non rimborsabili si possono restituire."),
+        ("pt", "Bilhetes não reembolsáveis não podem ser devolvidos.", "Bilhetes não reembolsáveis podem ser devolvidos."),
+        ("nl", "Niet-restitueerbare tickets kunnen niet worden geruild.", "Niet-restitueerbare tickets kunnen worden geruild."),
+        ("ru", "Не зарегистрированные участники не могут голосовать.", "Не зарегистрированные участники могут голосовать."),
+    ],
+)  # fmt: skip
+def test_the_denied_attribute_of_a_subject_does_not_deny_its_verb(language: str, evidence: str, false: str) -> None:
+    assert is_contrary(evidence, [evidence], language) is False
+    assert is_contrary(false, [evidence], language) is True
+
+
+def test_two_denials_of_one_verb_are_one() -> None:
+    assert is_contrary("Los perros no pueden entrar.", ["Los perros no pueden entrar nunca."], "es") is False

@@ -31,6 +31,13 @@ MEMBER = 2
 KEY = 5
 """Letters by which words are compared, since endings vary: "закрыт" and "закрыта"."""
 
+_ATTRIBUTE = re.compile(
+    r"\b(?:nicht|niet|no|non|não|не)[\s-]+(\w{3,30}?(?:(?:t|bar|en|lich|ig)e[nrsm]?|[aiu][dt][oaie]s?|bil[ei]|bles?|[áíó]ve(?:l|is)|(?:нн|ем|им|вш)\w{2,3})"
+    r"|\w{3,30}bare|[gbv]\w{3,30}de)\b",
+    re.IGNORECASE,
+)
+"""A denied attribute by its ending: "nicht erstattbare", "no reembolsables", "не зарегистрированные"."""
+
 
 def is_contrary(claim: str, sentences: Iterable[str], language: str, *, is_question: bool = False) -> bool | None:
     """Return true if the evidence says the contrary of a claim, false if it says the same.
@@ -98,7 +105,8 @@ def _excludes(claim: str, clause: str, language: str, *, is_question: bool) -> b
     if EXCEPTION.search(clause):
         return None  # what holds for the rest does not hold for the exception
     denial = denial_pattern(language)
-    turned, denied = 0, bool(denial.search(claim)) != bool(denial.search(clause))
+    shared = _attributes(claim) & _attributes(clause)
+    turned, denied = 0, len({bool(denial.search(_without(text, shared))) for text in (claim, clause)}) == 2
     for one, two in OPPOSITES if is_question else (*OPPOSITES, *MODALITY):
         mine, theirs = _side(one, two, claim), _side(one, two, clause)
         if mine and not theirs and one.search(clause) and two.search(clause):
@@ -110,6 +118,22 @@ def _excludes(claim: str, clause: str, language: str, *, is_question: bool) -> b
             denied = not denied  # "forbidden" denies "one takes photos"
     # "Not open" is "closed".
     return turned != 1 if denied else bool(turned)
+
+
+def _attributes(text: str) -> frozenset[str]:
+    """Return the denied attributes of a text: "nicht erstattbare" Tickets."""
+    return frozenset(match[1][:KEY].lower() for match in _ATTRIBUTE.finditer(text))
+
+
+def _without(text: str, attributes: frozenset[str]) -> str:
+    """Return a text without the denied attributes that both texts have, and without words such as "нельзя" and "不可".
+
+    These words are a side of a row of opposites, and are compared there.
+    """
+    text = _ATTRIBUTE.sub(lambda match: " " if match[1][:KEY].lower() in attributes else match[0], text)
+    for _, two in DENYING:
+        text = two.sub(" ", text)
+    return text
 
 
 def _party(text: str) -> str:
