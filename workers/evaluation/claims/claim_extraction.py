@@ -47,6 +47,7 @@ from workers.evaluation.text.wording import (
     INFERENCE_LABEL,
     META,
     RECOMMENDATION,
+    REMARK,
     REFERENCE_HEADING,
     plain_text,
 )
@@ -228,6 +229,8 @@ def classify(sentence: Sentence, plain: str, markers: Sequence[Marker] = (), fol
         return "factual" if asserts_among_references(sentence.text[definition.end() :].strip()) else "meta"
     if plain.rstrip("\"'”’»)* ").endswith(_QUESTION_MARKS):
         return "factual" if presupposes(plain) else "question"
+    if REMARK.fullmatch(plain):
+        return "meta"
     bare = COURTESY_LEAD.sub("", plain)
     if not _WORD.search(bare) or META.search(plain) or META.search(bare):
         return "factual" if states_beside_courtesy(plain) else "meta"

@@ -256,6 +256,26 @@ ABOUT_DOCUMENTS = re.compile(_ABOUT_DOCUMENTS, re.IGNORECASE)
 META = re.compile("|".join((_GREETING, _DISCLAIMER, _OFFER, _REFUSAL, _ABOUT_DOCUMENTS)), re.IGNORECASE)
 """Greetings and wishes, disclaimers, refusals, offers of help, talk about the documents themselves (``search``)."""
 
+_IT = "(?:it|this|that|them|these|those)"
+REMARK = re.compile(
+    r"(?:(?:ah|oh|okay|ok|sure|certainly|of course|alright|sorry|thanks|thank you)[,!.]? )?(?:"
+    r"i see(?: what you mean)?|got it|understood|noted|my (?:mistake|bad)|get well soon"
+    rf"|i (?:misunderstood|misread)(?: you| {_IT}| your (?:question|message|request))?|i mixed (?:{_IT}|the two|things) up"
+    rf"|let me (?:explain|clarify|rephrase|check|correct)(?: {_IT}| myself)?(?: for you)?|let me take a look"
+    rf"|let(?:'|’)s (?:see|begin|start over|get started|try again|(?:fix|clarify|work on) {_IT}"
+    rf"|(?:go|walk|work) through {_IT}|break {_IT} down|take a (?:closer |quick )?look(?: at {_IT})?)(?: step by step| together| one by one)?"
+    r"|(?:i(?:'|’)?m |i am )?(?:happy|glad) to (?:clarify|explain|help)"
+    rf"|(?:i(?:'|’)?m |i am )?(?:happy|glad|great) (?:that |to hear )?{_IT} (?:helped|helps|worked|works)(?: for you)?|{_IT} helps"
+    r"|i hope (?:he|she|they|you|your \w+) (?:feels?|gets?) (?:better|well) soon|i hope (?:it|this|your \w+|the \w+) goes (?:well|smoothly)"
+    r"|have a (?:great|good|nice|safe|pleasant|wonderful|lovely) (?:time|trip|stay|journey|flight|holiday|vacation|day|weekend|evening)"
+    r"(?: (?:in|at|with) [^\W\d]+(?: [^\W\d]+)?)?|good luck(?: (?:with|on|in|at) [^\W\d]+(?: [^\W\d]+){0,2})?"
+    r"|here(?:'|’)?s (?:the difference|what happened|why|how)|here is (?:the difference|what happened|why|how)"
+    rf"|{_IT}(?:'|’)?s an? (?:great|good|fair|excellent|interesting) question"
+    r")[.!]",
+    re.IGNORECASE,
+)
+"""Remarks of a conversation that state nothing and agree with nothing (``fullmatch``): "Got it.", "Let me check that."."""
+
 TURN = re.compile(
     r"[,;]\s*(?:but|however|although|though|aber|jedoch|mais)\b[,\s]{1,20}+"
     r"(?!i (?:cannot|can['’]?t|am (?:not able|unable)|['’]?m (?:not able|unable)|do not|don['’]t|could not|was unable))"

@@ -161,3 +161,34 @@ def test_a_false_statement_behind_a_courtesy_is_contradicted_and_its_twin_suppor
 def test_an_answer_of_which_nothing_was_compared_has_no_risk(answer: str) -> None:
     findings = evaluated("Is parking free?", "Parking costs 5 euros a day.", answer)
     assert (findings.hallucination_risk, findings.risk_score, findings.confidence_score) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "Got it.", "Understood.", "Okay, noted!", "Ah, I see.", "I see what you mean.", "My mistake.", "Oh, my bad!",
+        "I misunderstood your question.", "Sorry, I misread that.", "I mixed them up.", "Sure, let me explain.",
+        "Let me correct that.", "Let me check that for you.", "Let's go through it step by step.",
+        "Let's take a closer look at it.", "Let's fix that.", "Happy to clarify.", "Glad that helped!",
+        "I'm glad it worked!", "I hope she feels better soon.", "Get well soon!", "I hope your exam goes well!",
+        "Have a great time in Munich!", "Good luck with your exam!", "Here's the difference.", "Here's what happened.",
+        "Here is why.", "Thanks, that helps.", "That's a great question.",
+    ],
+)  # fmt: skip
+def test_a_remark_of_a_conversation_states_nothing(remark: str) -> None:
+    claims = extract_claims(f"{remark} The fee is 30 euros.", segment(f"{remark} The fee is 30 euros."))
+    assert [claim.kind for claim in claims] == ["meta", "factual"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "You're right.", "Exactly.", "No problem.", "Understood: the pool is open.", "My mistake, the fee is 30 euros.",
+        "I see that the pool is open.", "Here's what happened: the pump failed.", "Let me explain why the pump failed.",
+        "I hope you enjoy the free breakfast.", "Here's the difference: the second one is free.",
+        "Let's use the second pump.", "Have a great time in the free sauna and the pool, which is open until 10.",
+        "I misread the fee, which is 30 euros.", "Glad that the refund of 30 euros helped.",
+    ],
+)  # fmt: skip
+def test_a_remark_that_agrees_or_states_something_is_compared(statement: str) -> None:
+    assert "meta" not in {claim.kind for claim in extract_claims(statement, segment(statement))}
