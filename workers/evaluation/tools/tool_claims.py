@@ -26,6 +26,7 @@ from workers.evaluation.tools.results.tool_details import (
     is_count_of,
     is_day,
     is_given,
+    is_minor_as_major,
     is_quoted,
     is_result,
     is_small_count,
@@ -42,7 +43,15 @@ from workers.evaluation.tools.tool_keys import has_another_key
 from workers.evaluation.tools.tool_limits import passes_limit_wrongly
 from workers.evaluation.tools.tool_moments import false_moment
 from workers.evaluation.tools.tool_roles import has_wrong_role
-from workers.evaluation.tools.tool_rows import is_crossed, is_misplaced, mentions_in, told_dates, unsaid
+from workers.evaluation.tools.tool_rows import (
+    affirmed,
+    chosen_by_amount,
+    is_crossed,
+    is_misplaced,
+    mentions_in,
+    told_dates,
+    unsaid,
+)
 from workers.evaluation.tools.tool_statements import (
     confirms_field,
     conflict_of,
@@ -104,6 +113,8 @@ def check_claim(
         and not is_calculated(each.quantity, claim, question, results)
         and not is_computed(each, claim, question, figures, mentions, results)
     ]
+    if any(is_minor_as_major(each, results) for each in figures):
+        return ToolFinding("contradicted", "number")
     dates = told_dates(claim)
     known_dates = [date for date in dates if results.knows(date)]
     if unknown or len(known_dates) < len(dates):
@@ -129,15 +140,17 @@ def _conflict(
 ) -> ToolFinding | None:
     """Return what known details of a claim have against it: another row, side, state, order or name; ``None`` if nothing."""
     others = [each for each in figures if not is_computed(each, claim, question, figures, mentions, results)]
-    if is_misplaced(claim, others, mentions) or is_crossed(claim, mentions) or has_wrong_role(claim, mentions, results):
+    named = affirmed(claim, mentions)
+    chosen = [*named, *chosen_by_amount(figures, results)]
+    if is_misplaced(claim, others, mentions) or is_crossed(claim, named) or has_wrong_role(claim, mentions, results):
         return ToolFinding("contradicted", "subject")
     if has_another_count(claim, mentions, results):
         return ToolFinding("contradicted", "number")
     if excepts_wrongly(claim, mentions, results):
         return ToolFinding("contradicted", "subject")
-    if is_of_unknown(claim, mentions, results):
+    if is_of_unknown(claim, chosen, results):
         return ToolFinding("unsupported")
-    if conflict := conflict_of(claim, question, mentions, results):
+    if conflict := conflict_of(claim, question, chosen, results):
         return ToolFinding("unsupported" if conflict == "name" else "contradicted", conflict)
     if false_extreme(claim, figures, mentions, results.tables) or passes_limit_wrongly(
         claim, figures, mentions, results.tables

@@ -19,7 +19,7 @@ from statistics import fmean, median
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.text.words import stem
-from workers.evaluation.tools.results.tool_tables import CLOCK_UNIT, KEY, Cell, Table
+from workers.evaluation.tools.results.tool_tables import CLOCK_UNIT, KEY, MINOR_UNIT, Cell, Table
 
 MAX_COLUMNS = 16
 """Maximum number of numeric columns of a table that are derived from."""
@@ -326,7 +326,7 @@ def numbers_as(figure: Figure, quantity: Quantity) -> Iterator[float]:
         yield number * known[1] / GRAMS_OF_A_POUND
         return
     if dimension in MONEY:
-        yield from _amounts(number, words)
+        yield from _amounts(number, (*words, figure.unit))
         if dimension:
             return
     if dimension == "bytes" and (figure.unit == "bytes" or (known is not None and known[0] == "bytes")):
@@ -376,6 +376,11 @@ def _amounts(number: float, words: Sequence[str]) -> Iterator[float]:
             yield number / 100.0
         if number == int(number) and "k" in words:
             yield number * 1000.0
+
+
+def is_minor(figure: Figure) -> bool:
+    """Return true for an amount that is counted in hundredths of its currency."""
+    return figure.unit == MINOR_UNIT or not _MINOR.isdisjoint(key_words(figure.path))
 
 
 def moment_of(cell: Cell) -> datetime | None:

@@ -10,6 +10,7 @@ from workers.evaluation.tools.results.tool_documents import MESSAGE
 from workers.evaluation.tools.results.tool_results import (
     CLOCK,
     COMPOUND,
+    NUMBER_MARK,
     PREFIX,
     TOKEN,
     Located,
@@ -20,6 +21,7 @@ from workers.evaluation.tools.results.tool_results import (
 )
 from workers.evaluation.tools.tool_figures import (
     KEY_UNITS,
+    MONEY,
     key_words,
 )
 
@@ -74,17 +76,66 @@ def _dated(claim: str, results: ToolResults) -> Iterator[Mention]:
 
 def _timed(claim: str, results: ToolResults) -> Iterator[Mention]:
     """Yield the times of day of a claim that some rows of a table have and others lack."""
+    for match in _NAMED_TIME.finditer(claim):
+        if rows := results.rows_at(_NAMED_MINUTES[match[0].lower()]):
+            yield Mention(match.start(), match.end(), ("time",), rows)
     for match in CLOCK.finditer(claim):
         for date in read_dates(match[0])[0][:1]:
             if date.minute is not None and (rows := results.rows_at(date.minute)):
                 yield Mention(match.start(), match.end(), ("time",), rows)
 
 
+_NAMED_MINUTES = {"noon": 720, "midday": 720, "midnight": 0}
+_NAMED_TIME = re.compile(rf"\b(?:{'|'.join(_NAMED_MINUTES)})\b", re.IGNORECASE)
+
+
 def _numbered(claim: str, results: ToolResults) -> Iterator[Mention]:
-    """Yield the numbers by which a claim names rows: "sample 3", "order no. 5521"."""
+    """Yield the numbers by which a claim names rows: "sample 3", "order no. 5521", "issue #412"."""
     for match in _NUMBERED.finditer(claim):
-        for path, rows in results.rows_numbered(match[1].casefold()[:PREFIX], match[2]):
+        named = results.rows_numbered(match[1].casefold()[:PREFIX], match[2])
+        if not named and match[1].casefold() in _RECORDS:
+            named = results.rows_numbered(NUMBER_MARK, match[2])
+        for path, rows in named:
             yield Mention(match.start(), match.end(), path, rows)
+    for match in _MARKED.finditer(claim):
+        for path, rows in results.rows_numbered(NUMBER_MARK, match[1]):
+            yield Mention(match.start(), match.end(), path, rows)
+
+
+_MARKED = re.compile(rf"(?<![\w{NUMBER_MARK}]){NUMBER_MARK}(\d{{1,9}})\b")
+_RECORDS = frozenset(
+    ("account", "alert", "article", "booking", "bug", "build", "case", "charge", "claim", "comment", "contract", "customer", "deployment",
+     "event", "incident", "invoice", "issue", "item", "job", "offer", "option", "order", "parcel", "payment", "policy", "post", "product",
+     "record", "request", "reservation", "row", "run", "shipment", "task", "ticket", "user")
+)  # fmt: skip
+"""Nouns of records whose column of numbers has no noun of its own: "issue 412" over ``{"number": 412}``."""
+
+
+def affirmed(claim: str, mentions: Sequence[Mention]) -> list[Mention]:
+    """Return the names of rows without those that a claim denies: "#412 has not been closed" names no closed row."""
+    ends = [match.end() for match in _DENIAL.finditer(claim)]
+    kept = [
+        each
+        for each in mentions
+        if not any(end <= each.start and len(TOKEN.findall(claim[end : each.start])) < REACH for end in ends)
+    ]
+    return kept or list(mentions)
+
+
+_DENIAL = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b", re.IGNORECASE)
+REACH = 4
+"""Most words between a denial and what it denies: "has not yet been shipped"."""
+
+
+def chosen_by_amount(figures: Sequence[Located], results: ToolResults) -> Iterator[Mention]:
+    """Yield the rows that a claim chooses by an amount of money that no other row has: "the payment of €49.99"."""
+    for each in figures:
+        if not (each.quantity.is_unit and each.quantity.dimension in MONEY) or each.quantity.approximate:
+            continue
+        stated = [source for source in each.sources if source.operation == "stated"]
+        rows = frozenset[tuple[int, int]]().union(*(source.rows for source in stated))
+        if len(rows) == 1 and len(results.tables[next(iter(rows))[0]].rows) > 1:
+            yield Mention(each.start, each.start + 1, stated[0].path, rows)
 
 
 _NUMBERED = re.compile(
@@ -94,7 +145,7 @@ _NUMBERED = re.compile(
 
 def _within(mention: Mention, other: Mention) -> bool:
     inside = other.start <= mention.start and mention.end <= other.end
-    return inside and (other.end - other.start, other.path) > (mention.end - mention.start, mention.path)
+    return inside and other.end - other.start > mention.end - mention.start
 
 
 def _has_odd_member(mentions: Sequence[Mention]) -> bool:
@@ -119,14 +170,24 @@ def is_crossed(claim: str, mentions: Sequence[Mention]) -> bool:
         start = end
         if _is_of_other_code(claim, named):
             return True
-        columns = [each.path for each in named if not any(_within(each, other) for other in named)]
         named = [each for each in named if not any(_within(each, other) for other in named)]
+        columns = [each.path for each in named]
         if len(named) < 2 or len(set(columns)) < len(columns):
             continue
         places = {place for each in named for place, _ in each.rows}
-        if len(places) == 1 and not frozenset.intersection(*(each.rows for each in named)):
+        rows = rows_by_place(named)
+        if len(places) == 1 and len(rows) > 1 and not frozenset.intersection(*rows):
             return True
     return _has_odd_member(mentions)
+
+
+def rows_by_place(mentions: Sequence[Mention]) -> list[frozenset[tuple[int, int]]]:
+    """Return the rows of each name; a name that stands in two columns, as author and assignee, has the rows of both."""
+    found: dict[tuple[int, int], frozenset[tuple[int, int]]] = {}
+    for each in mentions:
+        place = (each.start, each.end)
+        found[place] = found.get(place, frozenset()) | each.rows
+    return list(found.values())
 
 
 def _is_of_other_code(claim: str, named: Sequence[Mention]) -> bool:

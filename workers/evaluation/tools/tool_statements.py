@@ -16,12 +16,11 @@ from workers.evaluation.tools.results.tool_details import NEGATION
 from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN, Mention, ToolResults
 from workers.evaluation.tools.results.tool_tables import Cell
 from workers.evaluation.tools.tool_figures import key_words
+from workers.evaluation.tools.tool_rows import REACH, rows_by_place
 
 _COPULA = re.compile(r"\b(?:is|are|was|were)\b|:|=")
 _COMPLEMENT = re.compile(r"[\s*_`\"“]*(?:(?:now|currently|still|listed as|set to|shown as)\s+)?([^.,;:()\n]{2,60})")
 _DENIAL = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b", re.IGNORECASE)
-REACH = 4
-"""Most words between a denial and what it denies: "has not yet been shipped"."""
 MAX_COPIES = 3
 """Most rows with the names of a claim that count as one record, which several calls returned."""
 AIRPORT = 3
@@ -104,11 +103,42 @@ def confirms_field(claim: str, results: ToolResults) -> bool:
 
 
 def is_of_unknown(claim: str, mentions: Sequence[Mention], results: ToolResults) -> bool:
-    """Return true if a claim affirms a field whose value is null or empty: "is verified" where ``verified`` is null."""
+    """Return true if a claim affirms a field whose value is null or empty: "is verified" where ``verified`` is null.
+
+    A time or person that is missing tells of an act that did not happen: "was shipped" where ``shipped_at`` is null.
+    """
     if _DENIAL.search(claim) or NEGATION.search(claim):
         return False
     told = {token.casefold() for token in TOKEN.findall(claim)}
-    return any(not cell.text and _is_predicate(claim, cell, told) for cell in _cells_told(mentions, results))
+    cells = list(_cells_told(mentions, results))
+    values = {cell.text.casefold() for cell in cells}
+    return any(
+        not cell.text
+        and (_is_predicate(claim, cell, told) or ((act := _act_of(cell)) and act not in values and _tells_act(claim, act)))
+        for cell in cells
+    )
+
+
+def _act_of(cell: Cell) -> str:
+    """Return the participle in the key of a time or person: "shipped" of ``shipped_at``; empty for other keys."""
+    words = key_words(cell.path[-1:])
+    if words[-1:] == ("assignee",):
+        return "assigned"
+    is_act = len(words) > 1 and words[-1] in _ACT_ENDS and (words[-2].endswith("ed") or words[-2] in _IRREGULAR)
+    return words[-2] if is_act else ""
+
+
+def _tells_act(claim: str, act: str) -> bool:
+    return re.search(rf"{_HAPPENED}{act}\b", claim, re.IGNORECASE) is not None
+
+
+_ACT_ENDS = frozenset(("at", "on", "by", "to", "date", "time"))
+_IRREGULAR = frozenset(("paid", "sent", "sold", "built", "done", "begun", "won", "lost"))
+_HAPPENED = (
+    r"(?<!will )(?<!can )(?<!may )(?<!could )(?<!should )(?<!must )(?<!would )(?<!might )\b(?:is|are|was|were|has|have|had|(?<!to )be)"
+    r"(?: been| already| now| currently| just| successfully| also){0,3} "
+)
+"""Auxiliary verbs of an act that has happened, without those of the future."""
 
 
 def _is_predicate(claim: str, cell: Cell, told: set[str]) -> bool:
@@ -202,7 +232,7 @@ def _are_opposites(one: str, two: str) -> bool:
 
 def _cells_told(mentions: Sequence[Mention], results: ToolResults) -> Iterator[Cell]:
     """Yield the cells of the one row that a claim tells of: the named one and its copies, or that of results with one row each."""
-    rows = frozenset.intersection(*(each.rows for each in mentions)) if mentions else None
+    rows = frozenset.intersection(*rows_by_place(mentions)) if mentions else None
     if rows is not None and len(rows) <= MAX_COPIES:
         for place, row in sorted(rows):
             yield from results.tables[place].rows[row]

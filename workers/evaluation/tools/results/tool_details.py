@@ -12,11 +12,7 @@ from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.text.words import stem
 from workers.evaluation.tools.results.tool_results import PREFIX, TOKEN, Located, Mention, ToolResults
-from workers.evaluation.tools.tool_figures import (
-    Figure,
-    has_value,
-    key_words,
-)
+from workers.evaluation.tools.tool_figures import MONEY, Figure, has_value, is_minor, key_words
 
 MAX_FIGURES = 20
 """Maximum number of figures of a claim that are looked for."""
@@ -169,6 +165,18 @@ def is_given(quantity: Quantity, results: ToolResults) -> bool:
             for two in (*other.values, other.face)
         )
         for other in results.quantities
+    )
+
+
+def is_minor_as_major(figure: Located, results: ToolResults) -> bool:
+    """Return true if a sum of money has the digits of an amount in hundredths: "€2,500" over ``amount_cents: 2500``."""
+    quantity = figure.quantity
+    if figure.sources or not quantity.is_unit or quantity.dimension not in MONEY:
+        return False
+    spend(len(results.stated) + len(results.quantities))
+    value = quantity.values[0]
+    return any(each.number == value and is_minor(each) for each in results.stated) and not any(
+        each.is_unit and each.dimension == quantity.dimension and value in each.values for each in results.quantities
     )
 
 

@@ -50,6 +50,8 @@ TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 COMPOUND = re.compile(r"(?<![\w.-])[^\W\d_]+-\d{1,6}(?![\w.-])")
 """A name with a number: "worker-2"."""
 
+NUMBER_MARK = "#"
+
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _YEAR = re.compile(r"(?<!\d)(20\d\d)(?![\d-])")
@@ -65,6 +67,8 @@ _DAYS_OF_KEYS = {"days": 1.0, "weeks": 7.0}
 _CODE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{2}))?")
 
 _PROPER_NAME = re.compile(r"[A-Z][\w.’'-]+(?: [A-Z][\w.’'-]*)*")
+
+_MAILBOX = re.compile(r"([\w.+-]{2,64})@[\w-]+(?:\.[\w-]+)+")
 
 _PLACES = frozenset(("city", "place", "location", "town", "region", "country", "destination", "origin", "near", "area"))
 _PERSONS = frozenset(
@@ -234,7 +238,7 @@ class ToolResults:
         """Return the rows that a word and a number name ("sample 3"), by column.
 
         Args:
-            word: beginning of a word of the column or its table.
+            word: beginning of a word of the column or its table; ``NUMBER_MARK`` for any column of numbers.
             number: digits.
         """
         return [(path, frozenset(rows)) for path, rows in self._numbered_rows.get((word, number), {}).items()]
@@ -247,7 +251,8 @@ class ToolResults:
                 for cell in cells:
                     words = key_words((*table.name[-1:], *cell.path))
                     if cell.text.isdecimal() and (words[-1:] == words[:1] or words[-1] in _NUMBERING):
-                        for word in {each.rstrip("s")[:PREFIX] for each in words} - _NUMBERING:
+                        mark = {NUMBER_MARK} if len(cell.path) == 1 and words[-1] in _NUMBERING else set()
+                        for word in ({each.rstrip("s")[:PREFIX] for each in words} - _NUMBERING) | mark:
                             paths = found.setdefault((word, cell.text), {})
                             paths.setdefault(cell.path, set()).add((place, row))
         return found
@@ -260,8 +265,7 @@ class ToolResults:
             if len(table.rows) > 1
             for row, cells in enumerate(table.rows)
             for cell in cells
-            if cell.number is None
-            for date in dates_in(cell.text)[:1]
+            for date in _days_in(cell)
         ][:MAX_STATED]
 
     def states(self, figure: Located) -> bool:
@@ -451,6 +455,14 @@ def dates_in(text: str) -> list[Date]:
     return list(dict.fromkeys(found))
 
 
+def _days_in(cell: Cell) -> Sequence[Date]:
+    """Return the first date of a text, or the day of a time since the epoch."""
+    if cell.number is None:
+        return dates_in(cell.text)[:1]
+    moment = moment_of(cell)
+    return [] if moment is None else [Date(moment.year, moment.month, moment.day)]
+
+
 def cells_of(tables: Sequence[Table]) -> Iterator[Cell]:
     """Return the cells of tables."""
     return (cell for table in tables for row in table.rows for cell in row)
@@ -461,6 +473,9 @@ def names_of_cell(cell: Cell) -> Iterator[tuple[str, ...]]:
     text = cell.text
     if cell.number is not None or not text or len(text) > 80 or text.lower() in ("true", "false", "yes", "no", "none"):
         return
+    if mailbox := _MAILBOX.fullmatch(text):
+        parts = tuple(token.casefold() for token in TOKEN.findall(mailbox[1]))
+        yield from ((part,) for part in parts if len(part) >= 3 and part.isalpha() and part not in STOP_WORDS)
     tokens = tuple(day_of(token.casefold()) or token.casefold() for token in TOKEN.findall(text))
     if tokens and not all(token.isdecimal() for token in tokens):
         yield tokens

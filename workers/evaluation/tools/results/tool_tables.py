@@ -9,7 +9,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
@@ -42,6 +42,9 @@ _LASTING_WORDS = frozenset(
 CLOCK_UNIT = "h:mm or m:ss"
 """Unit of a duration such as "3:45", whose number is that of hours and minutes; of minutes and seconds it is a 60th."""
 _SIZED = re.compile(r"([-+]?\d+(?:\.\d+)?)\s?([KMGTP]i?B?|%|ms|s|min|h|kg|g|km|m|cm|mm|l|ml)", re.ASCII)
+MINOR_UNIT = "cents"
+"""Unit of an amount that its service counts in hundredths of the currency."""
+_AMOUNT = re.compile(r"(?:^|_)(?:amount|fee|net|total|subtotal|balance|tax)(?:_|$)")
 _RULE = re.compile(r"[\s|+:=─━┼-]+")
 _ROW_COUNT = re.compile(
     r"\(\d+ rows?\)|\d+ rows? in set.*|Time: .*|Empty set.*|\[\d+ rows x \d+ columns\]", re.IGNORECASE
@@ -264,9 +267,12 @@ def _scalars(
     value: Mapping[str, Any], path: tuple[str, ...], inner: list[tuple[Any, tuple[str, ...]]], depth: int
 ) -> Iterator[Cell]:
     """Yield the scalars of an object and of the objects within; append its lists and tables to ``inner``."""
+    is_minor = _has_minor_units(value)
     for key, each in value.items():
         name = (*path, str(key))
-        if isinstance(each, dict) and depth < MAX_DEPTH:
+        if is_minor and type(each) is int and _AMOUNT.search(key):
+            yield replace(cell_of(name, each), unit=MINOR_UNIT)
+        elif isinstance(each, dict) and depth < MAX_DEPTH:
             if _are_alike(each):
                 rows = [{KEY: inner_key, **inner_value} for inner_key, inner_value in each.items()]
                 inner.append((rows, name))
@@ -281,6 +287,21 @@ def _scalars(
                 yield Cell(name, "")
         else:
             yield cell_of(name, each)
+
+
+def _has_minor_units(value: Mapping[str, Any]) -> bool:
+    """Return true for an object of a payment service that counts in hundredths.
+
+    Such an object has a currency in small letters and an identifier such as "ch_1"; yen and won have no hundredths.
+    """
+    currency, name = value.get("currency"), value.get("id")
+    return (
+        isinstance(currency, str)
+        and isinstance(name, str)
+        and re.fullmatch(r"[a-z]{3}", currency) is not None
+        and currency not in ("jpy", "krw", "vnd", "clp")
+        and re.match(r"[a-z]{2,8}_\w", name) is not None
+    )
 
 
 def _are_alike(value: Mapping[str, Any]) -> bool:
