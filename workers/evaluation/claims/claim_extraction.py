@@ -47,8 +47,8 @@ from workers.evaluation.text.wording import (
     INFERENCE_LABEL,
     META,
     RECOMMENDATION,
-    REMARK,
     REFERENCE_HEADING,
+    REMARK,
     plain_text,
 )
 

@@ -32,7 +32,7 @@ _CELL = re.compile(r"(?P<value>[^:;]{1,60})(?:; |$)")
 _WORD = re.compile(r"(?<!\w)[A-Z][+-](?!\w)|[^\W_]+(?:[-'’.][^\W_]+)*")
 """A word, or a grade such as "B-"."""
 _DIGITS = re.compile(r"(?<![\w.,])\d{1,12}(?![\w]|[.,]\d)")
-_EVERY = re.compile(r"\bevery (?=\d)", re.IGNORECASE)
+EVERY = re.compile(r"\bevery (?=\d)", re.IGNORECASE)
 _FIGURE = re.compile(r"\W{0,3}\d")
 _DAYS = {
     "mon": "monday", "tue": "tuesday", "wed": "wednesday", "thu": "thursday", "fri": "friday", "sat": "saturday",
@@ -165,7 +165,7 @@ def from_another_record(claim: str, topic: str, groups: Sequence[Sequence[Record
         groups: the records of the evidence; see ``read_records``.
     """
     # "Every 20 minutes" is no total.
-    words = record_words(_EVERY.sub("", f"{topic} {claim}"))
+    words = record_words(EVERY.sub("", f"{topic} {claim}"))
     if not groups or words & AGGREGATES:
         return False
     details = read_details(claim)

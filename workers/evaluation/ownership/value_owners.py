@@ -20,6 +20,7 @@ from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import AGGREGATES, NAMED_MONTH, Value, kind_of, kinds_of
 from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.ownership.held_values import Clause, HeldSentence, read_clauses, read_sentences
+from workers.evaluation.ownership.labelled_lines import Line, from_another_line, lines_of
 from workers.evaluation.ownership.record_owners import Record, from_another_record, is_record, read_records
 from workers.evaluation.text.wording import RECOMMENDATION
 from workers.evaluation.text.words import stem
@@ -95,6 +96,11 @@ class OwnedValues:
         return self._records
 
     @cached_property
+    def lines(self) -> list[Line]:
+        """Return the labelled lines of the evidence."""
+        return lines_of([[text for text in texts if not is_record(text)] for texts in self.sources])
+
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """Return the kinds of the values."""
         return frozenset(
@@ -130,7 +136,9 @@ def has_other_owner(claim: str, topic: str, evidence: OwnedValues) -> bool:
     # "Fell from 79.8 % to 76.3 %" gives one subject the values of two times.
     if RECOMMENDATION.match(claim) or _CHANGE.search(claim) or _EITHER.search(claim):
         return False
-    if from_another_record(claim, topic, evidence.records):
+    if from_another_record(claim, topic, evidence.records) or from_another_line(
+        claim, topic, evidence.lines, evidence.sources
+    ):
         return True
     side = side_of(claim)
     stated = _EXCESS.sub(" ", _SET_ASIDE.sub(" ", claim))

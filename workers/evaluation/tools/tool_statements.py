@@ -114,7 +114,10 @@ def is_of_unknown(claim: str, mentions: Sequence[Mention], results: ToolResults)
     values = {cell.text.casefold() for cell in cells}
     return any(
         not cell.text
-        and (_is_predicate(claim, cell, told) or ((act := _act_of(cell)) and act not in values and _tells_act(claim, act)))
+        and (
+            _is_predicate(claim, cell, told)
+            or ((act := _act_of(cell)) and act not in values and _tells_act(claim, act))
+        )
         for cell in cells
     )
 

@@ -208,3 +208,51 @@ def test_a_number_whose_unit_is_left_out_belongs_to_its_subject() -> None:
 )
 def test_two_states_of_one_subject_belong_to_it(claim: str, evidence: list[str]) -> None:
     assert not has_other_owner(claim, "", OwnedValues([evidence]))
+
+
+PLANS = (
+    "Basic plan: 9 euros a month, 50 GB of storage, e-mail support only.",
+    "Pro plan: 19 euros a month, 500 GB of storage, phone support on weekdays from 8 am to 6 pm.",
+)
+ROOMS = ("Single room: 80 euros per night, 14 square metres.", "Double room: 120 euros per night, 22 square metres.")
+DOSES = ("Adults: 400 mg every 8 hours, with food.", "Children: 200 mg every 12 hours, with water.")
+
+
+@pytest.mark.parametrize(
+    ("contexts", "right", "wrong"),
+    [
+        (PLANS, "The Pro plan costs 19 euros a month.", "The Pro plan costs 9 euros a month."),
+        (PLANS, "With the Basic plan you get 50 GB.", "With the Basic plan you get 500 GB."),
+        (PLANS, "The Pro plan has phone support.", "The Basic plan has phone support."),
+        (PLANS, "The Basic plan has no phone support.", "With Basic, phone support is included."),
+        ((" ".join(PLANS),), "The Pro plan costs 19 euros a month.", "The Pro plan costs 9 euros a month."),
+        (ROOMS, "A double room costs 120 euros per night.", "A double room costs 80 euros per night."),
+        (ROOMS, "A single room has 14 square metres.", "A single room has 22 square metres."),
+        (DOSES, "Children take 200 mg every 12 hours.", "Children take 200 mg every 8 hours."),
+        (DOSES, "Adults take 400 mg.", "Adults take 200 mg."),
+    ],
+)  # fmt: skip
+def test_values_of_labelled_lines_in_several_sources(contexts: tuple[str, ...], right: str, wrong: str) -> None:
+    assert not _misplaced(right, *contexts)
+    assert _misplaced(wrong, *contexts)
+
+
+def test_the_question_names_the_labelled_line() -> None:
+    assert _misplaced("It costs 9 euros a month.", *PLANS, topic="What does the Pro plan cost?")
+    assert not _misplaced("It costs 19 euros a month.", *PLANS, topic="What does the Pro plan cost?")
+
+
+@pytest.mark.parametrize(
+    ("contexts", "claim"),
+    [
+        (PLANS, "The Pro plan costs 10 euros more than the Basic plan."),
+        (PLANS, "The Basic plan costs 9 euros and the Pro plan 19 euros."),
+        ((*PLANS, "In the first year every plan costs 9 euros a month."), "The Pro plan costs 9 euros a month."),
+        (("Basic: e-mail support.", "Pro: everything in Basic, phone support."), "Pro has e-mail support."),
+        (("Price: 19 euros.", "Storage: 500 GB.", "Delivery: 3 days."), "The price is 19 euros with 500 GB."),
+        (("Team: up to 5 users.", "Solo: 3 users."), "A team may have 3 users."),
+        (("Note: the fee is 30 euros.", "Refund: 20 euros."), "Note that you get 20 euros back."),
+    ],
+)
+def test_labelled_lines_leave_open_what_several_lines_or_others_say(contexts: tuple[str, ...], claim: str) -> None:
+    assert not _misplaced(claim, *contexts)

@@ -32,7 +32,13 @@ GUESTS = {"summary": "Design review", "attendees": [
     {"email": "priya@acme.test", "response": "tentative"},
 ]}  # fmt: skip
 ORDERS = [
-    {"order": 1001, "customer": "Weber", "status": "shipped", "shipped_at": "2026-07-02T08:14:00Z", "paid_on": "2026-07-01"},
+    {
+        "order": 1001,
+        "customer": "Weber",
+        "status": "shipped",
+        "shipped_at": "2026-07-02T08:14:00Z",
+        "paid_on": "2026-07-01",
+    },
     {"order": 1002, "customer": "Okafor", "status": "new", "shipped_at": None, "paid_on": None},
 ]
 HALLS = [{"id": 2, "hall": "North", "seats": 300}, {"id": 3, "hall": "South", "seats": 120}]
@@ -107,7 +113,9 @@ def test_amounts_beside_a_currency_in_small_letters_are_hundredths() -> None:
     assert _verdict("The failed payment was €25.00.", CHARGES) == "supported"
     assert _verdict("The failed payment was €2,500.", CHARGES) == "contradicted"
     assert _verdict("All three come to €195.49.", CHARGES) == "supported"
-    yen = {"data": [{"id": "ch_1", "amount": 4999, "currency": "jpy"}, {"id": "ch_2", "amount": 2500, "currency": "jpy"}]}
+    yen = {
+        "data": [{"id": "ch_1", "amount": 4999, "currency": "jpy"}, {"id": "ch_2", "amount": 2500, "currency": "jpy"}]
+    }
     assert _verdict("The second payment was ¥2,500.", yen) == "supported"
     plain = {"data": [{"id": 1, "amount": 2500, "currency": "EUR"}, {"id": 2, "amount": 100, "currency": "EUR"}]}
     assert _verdict("The larger amount is €2,500.", plain) == "supported"
