@@ -60,8 +60,9 @@ def read_line(text: str) -> Line | None:
     match = _LINE.match(text)
     if match is None or len(match["label"].split()) > MAX_LABEL or match["label"].strip().lower() in _REMARKS:
         return None
-    label = told_stems(match["label"])
-    rest = match["rest"]
+    label, rest = told_stems(match["label"]), match["rest"]
+    if match["label"][0].islower() or ": " in rest:
+        return None  # a field of a record
     return Line(label, read_details(rest).quantities, _pairs(rest), bool(_INCLUDES.search(rest))) if label else None
 
 
@@ -108,7 +109,7 @@ def from_another_line(claim: str, topic: str, lines: Sequence[Line], sources: Se
     own = _named(words, lines) or _named(words | told_stems(topic), lines)
     if own is None:
         return False
-    others = [line for line in lines if line is not own]
+    others = [line for line in lines if line is not own and _are_parallel(own, line)]
     return any(
         _is_only_in(sources, quantity) for quantity in _figures_of_others(claim, own, others)
     ) or _has_word_of_others(claim, own, others, sources)
@@ -119,6 +120,12 @@ def _named(words: frozenset[str], lines: Sequence[Line]) -> Line | None:
     marks = [line.label.difference(*(other.label for other in lines if other is not line)) for line in lines]
     named = [line for line, mark in zip(lines, marks, strict=True) if mark and mark <= words]
     return named[0] if len(named) == 1 and sum(bool(mark & words) for mark in marks) == 1 else None
+
+
+def _are_parallel(one: Line, two: Line) -> bool:
+    """Return true if two lines tell of things of one sort: their labels share a word, or their figures a unit."""
+    units = ({each.dimension for each in line.quantities if each.dimension} for line in (one, two))
+    return bool(one.label & two.label or set.intersection(*units))
 
 
 def _figures_of_others(claim: str, own: Line, others: Sequence[Line]) -> Iterator[Quantity]:

@@ -251,6 +251,11 @@ def test_the_question_names_the_labelled_line() -> None:
         (("Basic: e-mail support.", "Pro: everything in Basic, phone support."), "Pro has e-mail support."),
         (("Price: 19 euros.", "Storage: 500 GB.", "Delivery: 3 days."), "The price is 19 euros with 500 GB."),
         (("Team: up to 5 users.", "Solo: 3 users."), "A team may have 3 users."),
+        (("Entrance: free parking.", "Facilities: street parking."), "The facilities include free parking."),
+        (
+            ("name: Nora's Pizza; city: Graz", "categories: Pizza Places, Lunch Bars", "ambience: Lunch Places"),
+            "It falls under the categories of Lunch Places.",
+        ),
         (("Note: the fee is 30 euros.", "Refund: 20 euros."), "Note that you get 20 euros back."),
     ],
 )
