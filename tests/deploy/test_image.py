@@ -103,7 +103,7 @@ print(json.dumps([sorted(_codes()), {{language: local_forms(text, language) for 
 
 def test_without_pytorch_it_computes_in_int8_and_names_the_remedy_in_fp32(int8_image: str) -> None:
     code = (
-        "from workers.evaluation.clauses.parser import parse; from workers.inference.opening import open_backend; "
+        "from workers.evaluation.text.parser import parse; from workers.inference.opening import open_backend; "
         "from workers.settings import Settings; parse('It parses.')\n"
         "for name in ('int8', 'fp32'): print(open_backend(Settings(inference={'precision': name})).encode(['a']).shape)"
     )

@@ -7,7 +7,7 @@ import sentence_transformers  # noqa: F401
 
 import workers.cli.operation.worker_command
 import workers.runtime.worker  # noqa: F401
-from workers.evaluation.clauses.parser import load_parser
+from workers.evaluation.text.parser import load_parser
 from workers.pipeline.versions import rules_digest
 
 # LanceDB starts its threads again in each fork, and warns.

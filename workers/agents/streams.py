@@ -28,7 +28,7 @@ from workers.agents.intake import answer_outputs
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
 from workers.delivery.records import Output, Record, Result, WorkItem
 from workers.errors import PoisonError, UnavailableError, UnreadableRecord, describe
-from workers.evaluation.clauses.parser import load_parser
+from workers.evaluation.text.parser import load_parser
 from workers.gateways.adapted import Adapted
 from workers.intake.steady_partitions import SteadyPartitions
 from workers.intake.streamed_answer import StreamedAnswer

@@ -14,7 +14,6 @@ from schemas.grounding import GroundingFindings, GroundingReport
 from schemas.quality import EarlierAnswer, QualityFindings, QualityReport
 from workers.errors import JudgementError
 from workers.evaluation.citations.citation_finder import find_citations
-from workers.evaluation.clauses.parser import load_parser
 from workers.evaluation.grounding.grounding_evaluator import (
     RuleScores,
     combine_with_verifier,
@@ -25,6 +24,7 @@ from workers.evaluation.grounding.prepared_grounding import PreparedGrounding, p
 from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair
 from workers.evaluation.grounding.verifier_combination import VerifierCombination
 from workers.evaluation.quality.quality_evaluator import PreparedQuality, evaluate_quality, prepare_quality
+from workers.evaluation.text.parser import load_parser
 from workers.evaluation.thresholds import GroundingThresholds
 from workers.inference.opening import open_combination
 from workers.pipeline.evaluator import EvaluationContext, Evaluator, Needs, Vectors

@@ -64,7 +64,7 @@ def test_a_model_that_is_there_is_loaded_without_the_libraries_that_made_it(fold
     before = made.stat().st_mtime_ns
     code = (
         "import sys; from pathlib import Path; from workers.inference.int8 import Int8Backend;"
-        "from workers.evaluation.clauses.parser import load_parser;"
+        "from workers.evaluation.text.parser import load_parser;"
         f"Int8Backend({PACKAGED_MODEL!r}, Path({str(folder)!r}), 1); load_parser();"
         "assert not {'torch', 'transformers', 'onnx'} & sys.modules.keys()"
     )

@@ -35,6 +35,7 @@ from workers.evaluation.claims.clauses import Part, has_verb, row_cells, split_r
 from workers.evaluation.claims.courtesies import COURTESY_LEAD, states_beside_courtesy, without_courtesy
 from workers.evaluation.claims.short_answers import MAX_QUESTION, depends_on_question, resolve_short_answer
 from workers.evaluation.facts.evidence_units import labelled
+from workers.evaluation.facts.forms.gapped_clauses import restore_gapped
 from workers.evaluation.facts.forms.left_out_words import restore_left_out, with_asked_unit
 from workers.evaluation.text.languages.language import known_language
 from workers.evaluation.text.languages.local_forms import local_forms
@@ -180,6 +181,8 @@ def extract_claims(
 def _localized(claim: ExtractedClaim, language: str) -> ExtractedClaim:
     """Return a claim with its figures in the form in which they are compared."""
     plain, antecedent = restore_left_out(local_forms(claim.plain, language)), local_forms(claim.antecedent, language)
+    if language == "en":
+        plain = restore_gapped(plain)
     return replace(claim, plain=plain, antecedent=antecedent, language=language)
 
 

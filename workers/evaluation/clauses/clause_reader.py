@@ -12,11 +12,11 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Literal
 
-from workers.evaluation.clauses.parser import parse_together
 from workers.evaluation.facts.forms.powers import plain_powers
 from workers.evaluation.facts.numbers.number_words import tens_in_digits
 from workers.evaluation.facts.numbers.ranges import spoken_ranges
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
+from workers.evaluation.text.parser import parse_together
 from workers.evaluation.text.words import KEPT_TEXTS, word_set
 
 if TYPE_CHECKING:

@@ -27,10 +27,13 @@ from workers.evaluation.contradictions.antonyms import are_sides
 from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.contradictions.traits import exclude
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
+from workers.evaluation.text.unlike_nouns import are_alike, are_unlike
 from workers.evaluation.text.words import word_set
 
 MAX_SOURCE = 700
-"""Longest source, code points; longer ones name a thing in ways that the words beside it do not tell."""
+"""Longest source, code points, whose own nouns are exchanged; longer ones name a thing in ways that the words beside it do
+not tell.
+"""
 MAX_SENTENCES = 200
 """Most sentences of all sources, each of which is read for each claim."""
 MAX_TEXT = 300
@@ -57,6 +60,8 @@ _ADDS = re.compile(
     re.IGNORECASE,
 )
 """Words that give a thing what was said of another one before."""
+_COMMON = ("NOUN", "NOUNs")
+_MARKS = ".,;:!?()\"“”'’"
 _GLUED = re.compile(r"['’]|\.\w")
 _IS_A = re.compile(r"\b(?:is|are|was|were)\s(?:an?\s)?$")
 _EQUAL = r"\b(?:{one})\b(?:,|\s\(|\s(?:is|are|was|were|named|called|known as|becomes?|became)\b)\s?(?:\w+\s){{0,4}}(?:{two})\b"
@@ -91,10 +96,14 @@ def has_exchanged_part(claim: str, sources: Sequence[Sequence[str]]) -> bool:
     """
     if len(claim) > MAX_TEXT or sum(map(len, sources)) > MAX_SENTENCES:
         return False
-    if not (short := [texts for texts in sources if sum(map(len, texts)) <= MAX_SOURCE]):
-        return False
     known = [read_sentence(text).stems for texts in sources for text in texts]
-    return any(_is_exchanged(part, texts, known) for part in _parts(claim, known) for texts in short)
+    named = frozenset[str]().union(*known)
+    return any(
+        _is_exchanged(part, texts, known, is_short=is_short)
+        for part in _parts(claim, known)
+        for texts in sources
+        if (is_short := sum(map(len, texts)) <= MAX_SOURCE) or not part.stems <= named
+    )
 
 
 def _parts(claim: str, known: Sequence[frozenset[str]]) -> Iterator[Sentence]:
@@ -107,7 +116,7 @@ def _parts(claim: str, known: Sequence[frozenset[str]]) -> Iterator[Sentence]:
                 yield from (each for each in without_items(read) if len(each.words) >= MIN_WORDS)
 
 
-def _is_exchanged(part: Sentence, texts: Sequence[str], known: Sequence[frozenset[str]]) -> bool:
+def _is_exchanged(part: Sentence, texts: Sequence[str], known: Sequence[frozenset[str]], *, is_short: bool) -> bool:
     spend(len(part.words) * len(texts) + len(known))
     source = [read_sentence(text) for text in texts if len(text) <= MAX_TEXT]
     whole = [stems for stems in known if part.stems <= stems]
@@ -120,7 +129,8 @@ def _is_exchanged(part: Sentence, texts: Sequence[str], known: Sequence[frozense
             bool(words.search(sentence.text)) == bool(words.search(part.text)) for words in (DENIED, _FEW, _NOT_DONE)
         )
         and any(
-            _can_be_exchanged(part, sentence, found) and _is_of_others(part, sentence, found, source)
+            _can_be_exchanged(part, sentence, found)
+            and _is_of_others(part, sentence, found, source, known, is_short=is_short)
             for found in repetitions(part.words, sentence)
         )
         for sentence in source
@@ -164,14 +174,24 @@ def _can_be_exchanged(part: Sentence, sentence: Sentence, found: Repetition) -> 
     return has_verb and _is_noun(own[-1], mine) and any(_is_noun(word, kinds) for word in theirs)
 
 
-def _is_of_others(part: Sentence, sentence: Sentence, found: Repetition, source: Sequence[Sentence]) -> bool:
-    """Return true if the source names the claim's own part elsewhere, as another thing, and says nothing of this of it."""
+def _is_of_others(
+    part: Sentence,
+    sentence: Sentence,
+    found: Repetition,
+    source: Sequence[Sentence],
+    known: Sequence[frozenset[str]],
+    *,
+    is_short: bool,
+) -> bool:
+    """Return true if the claim's own part is another thing of a short source, of which this is not said, or of none."""
     own, theirs = part.words[found.start : found.end], [sentence.words[at] for at in found.part]
     is_told_apart = _tells_apart(part, found)
     wanted = [word.stem for word in part.words[found.start : found.end + is_told_apart]]
     named = [(each, at) for each in source for at in _places(wanted, each)]
     inside = [at for each, at in named if each is sentence]
-    if not named or (inside and _ADDS.search(sentence.text)):
+    if not named:
+        return _is_another_thing(own, theirs, part, sentence, known)
+    if not is_short or (inside and _ADDS.search(sentence.text)):
         return False
     if not all(_is_in_other_clause(at, sentence, found) for at in inside):
         return False
@@ -179,6 +199,29 @@ def _is_of_others(part: Sentence, sentence: Sentence, found: Repetition, source:
     if _is_said_elsewhere(wanted, beside, sentence, source):
         return False
     return is_told_apart or _is_statement(part, found) or _are_two(own, theirs, part, sentence, named, source)
+
+
+def _is_another_thing(
+    own: Sequence[Word], theirs: Sequence[Word], part: Sentence, sentence: Sentence, known: Sequence[frozenset[str]]
+) -> bool:
+    """Return true if a claim has a thing that no source names in the place of an unlike one: "garden" for "chapel"."""
+    noun, text = own[-1], own[-1].text.lower()
+    is_named_before = noun.article == "the" and bool({text, text.removesuffix("s")} & _GENERAL)
+    if is_named_before or kinds_of(part.text).get(noun.place) not in _COMMON:
+        return False
+    if any(word.stem in stems for word in own for stems in known):
+        return False
+    kinds = kinds_of(sentence.text)
+    nouns = [word.text for word in theirs if _is_noun(word, kinds)]
+    # Not the words that were read: "hat" is a small word of German.
+    others = (
+        sentence.text[place:].split(maxsplit=1)[0].strip(_MARKS) for place, kind in kinds.items() if kind in _COMMON
+    )
+    return (
+        bool(nouns)
+        and all(are_unlike(text, other) for other in nouns)
+        and not any(are_alike(text, other) for other in others)
+    )
 
 
 def _are_two(

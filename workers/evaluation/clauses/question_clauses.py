@@ -15,8 +15,8 @@ from workers.evaluation.clauses.clause_reader import (
     phrases_at,
     read_clauses,
 )
-from workers.evaluation.clauses.parser import parse
 from workers.evaluation.facts.numbers.number_words import tens_in_digits
+from workers.evaluation.text.parser import parse
 from workers.evaluation.text.words import KEPT_TEXTS, word_set
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from workers.evaluation.clauses.parser import parse
+from workers.evaluation.text.parser import parse
 from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, stem, word_set
 
 MAX_PART = 3

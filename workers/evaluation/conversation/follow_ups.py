@@ -7,10 +7,10 @@ preposition, of the same form (a figure, a name, a code), with the same main wor
 import re
 from typing import TYPE_CHECKING
 
-from workers.evaluation.clauses.parser import parse
 from workers.evaluation.conversation.joints import put_in
 from workers.evaluation.conversation.mentions import TIMES
 from workers.evaluation.facts.series import SERIES_NAMES
+from workers.evaluation.text.parser import parse
 from workers.evaluation.text.words import word_set
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workers.evaluation.clauses.parser import parse_together
 from workers.evaluation.conversation.mentions import Gender, phrase_mentions
+from workers.evaluation.text.parser import parse_together
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token

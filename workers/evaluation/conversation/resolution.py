@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Literal
 
 from schemas.answers import GeneratedAnswer, Turn
 from workers.evaluation.budget import spend
-from workers.evaluation.clauses.parser import parse, parse_together
 from workers.evaluation.conversation.corrections import announced, corrected
 from workers.evaluation.conversation.follow_ups import follow_up, is_follow_up
 from workers.evaluation.conversation.local_follow_ups import LED, about, brought_up, laid_on, local_phrase
 from workers.evaluation.conversation.mentions import Mention, antecedent, listed, mentions, phrase_mentions
 from workers.evaluation.conversation.possessions import owned, possessions
 from workers.evaluation.text.languages.language import FUNCTION_WORDS, guess_language, known_language
+from workers.evaluation.text.parser import parse, parse_together
 from workers.evaluation.text.wording import plain_text
 from workers.evaluation.text.words import key_of, word_set
 

@@ -116,3 +116,37 @@ def test_joined_things_begin_no_clause() -> None:
 def test_the_pipeline_does_not_support_such_a_claim(question: str, context: str, wrong: str, right: str) -> None:
     assert "supported" not in verdicts_on(question, context, wrong)
     assert verdicts_on(question, context, right) == {"supported"}
+
+
+NOWHERE = [  # source, statement with a thing that no source names, right statement
+    ("The ceremony took place in the old chapel behind the library.", "The ceremony took place in the garden.", "The ceremony took place in the chapel."),
+    ("She ordered a coffee and a slice of plum cake in the bar.", "She ordered a tea in the bar.", "She ordered a coffee in the bar."),
+    ("The bridge was built from local oak by the farmers of the valley.", "The bridge was built from pine.", "The bridge was built from wood."),
+    ("Divers found a bronze bell in the wreck.", "Divers found a bronze cannon in the wreck.", "Divers found a bronze bell in the wreck."),
+    ("Visitors reach the island by ferry from the old harbour.", "Visitors reach the island by plane.", "Visitors reach the island by boat."),
+    ("The cheese is made by hand from raw goat milk.", "The cheese is made from sheep milk.", "The cheese is made from goat milk."),
+    ("The cheese is made by hand from raw goat milk.", "The cheese is made by machine.", "The cheese is made by hand."),
+    ("The thief stole a painting from the hall and fled on foot.", "The thief stole a statue from the hall.", "The thief stole a picture from the hall."),
+    ("The winner receives a bicycle and a dinner for two.", "The winner receives a violin.", "The winner receives a bike."),
+    ("Trout with almonds was served at the wedding.", "Chicken with almonds was served at the wedding.", "Fish with almonds was served at the wedding."),
+    ("The city built a theatre on the site of the old jail.", "The city built a stadium on the site of the old jail.", "The city built a theatre on the site of the old prison."),
+    ("She was wearing a red hat and long gloves.", "She was wearing a red coat.", "She was wearing a red cap."),
+    ("Guests park their cars in the yard behind the inn.", "Guests park their horses in the yard behind the inn.", "Guests park their vehicles in the yard behind the inn."),
+    ("A truck hit the gate at night. Nobody was hurt.", "A train hit the gate at night.", "The vehicle hit the gate at night."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "wrong", "right"), NOWHERE)
+@pytest.mark.parametrize("rest", ["", " ".join(f"Hall {n} was painted in year {n} of the scheme." for n in range(40))])
+def test_a_thing_that_no_source_names_is_noticed_in_sources_of_any_length(
+    source: str, wrong: str, right: str, rest: str
+) -> None:
+    sentences = [part for part in re.split(r"(?<=\.)\s", f"{source} {rest}") if part]
+    assert not has_exchanged_part(right, [sentences])
+    assert has_exchanged_part(wrong, [sentences])
+
+
+def test_a_thing_that_another_source_names_is_left_open() -> None:
+    source = ["The ceremony took place in the old chapel."]
+    assert has_exchanged_part("The ceremony took place in the garden.", [source])
+    assert not has_exchanged_part("The ceremony took place in the garden.", [source, ["The garden has a pond."]])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from workers.evaluation.clauses.parser import parse
+from workers.evaluation.text.parser import parse
 from workers.evaluation.text.words import STOP_WORDS, stem
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from workers.evaluation.clauses.parser import parse
+from workers.evaluation.text.parser import parse
 from workers.evaluation.text.words import KEPT_TEXTS, word_set
 
 _FORBIDDEN = re.compile(

@@ -5,7 +5,7 @@ multiplication; there is no loop over pairs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from schemas.answers import ContextChunk
 from workers.evaluation.facts.dates import unnamed_days
 from workers.evaluation.facts.evidence_units import segment_source
+from workers.evaluation.facts.forms.gapped_clauses import restore_gapped
 from workers.evaluation.facts.forms.left_out_words import restore_left_out
 from workers.evaluation.text.languages.language import known_language
 from workers.evaluation.text.languages.local_forms import local_forms
@@ -93,7 +94,14 @@ def collect_evidence(
         # A stable sort prefers earlier units: retrievers rank the best first.
         kept = np.sort(np.argsort(-common, kind="stable")[:MAX_UNITS])
         units = [units[index] for index in kept]
-    return tuple(units)
+    return tuple(map(_with_verbs, units))
+
+
+def _with_verbs(unit: EvidenceUnit) -> EvidenceUnit:
+    """Return an English sentence whose clauses all have their verb."""
+    if unit.of_record or unit.language != "en" or (text := restore_gapped(unit.text)) == unit.text:
+        return unit
+    return replace(unit, text=text, words=unit.words | content_words(text, "en"), written=unit.written or unit.text)
 
 
 def single_units(units: Sequence[EvidenceUnit]) -> list[int]:

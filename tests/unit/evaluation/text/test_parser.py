@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 
 from tests.harness.paths import ROOT
-from workers.evaluation.clauses.parser import _HidesTorch
+from workers.evaluation.text.parser import _HidesTorch
 
 
 def test_only_the_thread_that_loads_the_parser_is_refused_pytorch() -> None:
@@ -28,7 +28,7 @@ def test_only_the_thread_that_loads_the_parser_is_refused_pytorch() -> None:
 
 def test_pytorch_is_imported_after_the_parser_and_changes_no_parse() -> None:
     code = (
-        "import sys; from workers.evaluation.clauses.parser import load_parser, parse;"
+        "import sys; from workers.evaluation.text.parser import load_parser, parse;"
         "load_parser(); assert 'torch' not in sys.modules;"
         "read = lambda: [(word.lemma_, word.dep_, word.head.i) for word in parse('The ingester restarts after a fault.')];"
         "before = read(); import torch; assert torch.tensor([1]).item() == 1 and read() == before"
