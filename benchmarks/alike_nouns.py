@@ -146,13 +146,12 @@ def main() -> None:
     limits = np.array([NEAR[groups[noun]] for noun in nouns], dtype=np.float32)
     near = vectors @ vectors.T >= np.minimum.outer(limits, limits)
     for at, noun in enumerate(nouns):
-        alike[noun] |= {nouns[other] for other in np.flatnonzero(near[at])}
+        alike[noun] |= {nouns[place] for place in np.flatnonzero(near[at])}
         above = {each for place in senses[noun][:SENSES] for each in meanings[place].above}
-        for other in np.flatnonzero(vectors[at] @ vectors.T >= NEAR_SISTERS):
-            places = senses[nouns[other]][:SENSES]
-            is_sister = any(above & set(meanings[place].above) for place in places)
-            if is_sister and groups[noun] == groups[nouns[other]] == "thing":
-                alike[noun].add(nouns[other])
+        for sister in (nouns[place] for place in np.flatnonzero(vectors[at] @ vectors.T >= NEAR_SISTERS)):
+            is_sister = any(above & set(meanings[place].above) for place in senses[sister][:SENSES])
+            if is_sister and groups[noun] == groups[sister] == "thing":
+                alike[noun].add(sister)
     for noun in nouns:
         for other in tuple(alike[noun]):
             alike[other].add(noun)

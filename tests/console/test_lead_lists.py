@@ -1,4 +1,4 @@
-"""What a lead is told: reviews that differ, until when a lock holds, assignments taken back, published decisions."""
+"""Check what a lead is shown: reviews that differ, until when a lock holds, assignments taken back, published decisions."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

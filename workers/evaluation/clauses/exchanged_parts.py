@@ -11,9 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from workers.evaluation.budget import spend
 from workers.evaluation.clauses.repeated_sentences import (
-    NOUNS,
     OF_STATEMENTS,
-    VERBS,
     Repetition,
     Sentence,
     Word,
@@ -27,6 +25,7 @@ from workers.evaluation.contradictions.antonyms import are_sides
 from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.contradictions.traits import exclude
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
+from workers.evaluation.text.parser import NOUNS, VERBS
 from workers.evaluation.text.unlike_nouns import are_alike, are_unlike
 from workers.evaluation.text.words import word_set
 
@@ -99,10 +98,11 @@ def has_exchanged_part(claim: str, sources: Sequence[Sequence[str]]) -> bool:
     known = [read_sentence(text).stems for texts in sources for text in texts]
     named = frozenset[str]().union(*known)
     return any(
-        _is_exchanged(part, texts, known, is_short=is_short)
+        _is_exchanged(part, texts, known)
         for part in _parts(claim, known)
         for texts in sources
-        if (is_short := sum(map(len, texts)) <= MAX_SOURCE) or not part.stems <= named
+        # In a longer source only a noun that no source names is looked for.
+        if sum(map(len, texts)) <= MAX_SOURCE or not part.stems <= named
     )
 
 
@@ -116,7 +116,7 @@ def _parts(claim: str, known: Sequence[frozenset[str]]) -> Iterator[Sentence]:
                 yield from (each for each in without_items(read) if len(each.words) >= MIN_WORDS)
 
 
-def _is_exchanged(part: Sentence, texts: Sequence[str], known: Sequence[frozenset[str]], *, is_short: bool) -> bool:
+def _is_exchanged(part: Sentence, texts: Sequence[str], known: Sequence[frozenset[str]]) -> bool:
     spend(len(part.words) * len(texts) + len(known))
     source = [read_sentence(text) for text in texts if len(text) <= MAX_TEXT]
     whole = [stems for stems in known if part.stems <= stems]
@@ -129,8 +129,7 @@ def _is_exchanged(part: Sentence, texts: Sequence[str], known: Sequence[frozense
             bool(words.search(sentence.text)) == bool(words.search(part.text)) for words in (DENIED, _FEW, _NOT_DONE)
         )
         and any(
-            _can_be_exchanged(part, sentence, found)
-            and _is_of_others(part, sentence, found, source, known, is_short=is_short)
+            _can_be_exchanged(part, sentence, found) and _is_of_others(part, sentence, found, source, known)
             for found in repetitions(part.words, sentence)
         )
         for sentence in source
@@ -180,8 +179,6 @@ def _is_of_others(
     found: Repetition,
     source: Sequence[Sentence],
     known: Sequence[frozenset[str]],
-    *,
-    is_short: bool,
 ) -> bool:
     """Return true if the claim's own part is another thing of a short source, of which this is not said, or of none."""
     own, theirs = part.words[found.start : found.end], [sentence.words[at] for at in found.part]
@@ -190,8 +187,8 @@ def _is_of_others(
     named = [(each, at) for each in source for at in _places(wanted, each)]
     inside = [at for each, at in named if each is sentence]
     if not named:
-        return _is_another_thing(own, theirs, part, sentence, known)
-    if not is_short or (inside and _ADDS.search(sentence.text)):
+        return _is_another_thing(own, theirs, sentence, known)
+    if inside and _ADDS.search(sentence.text):
         return False
     if not all(_is_in_other_clause(at, sentence, found) for at in inside):
         return False
@@ -202,13 +199,10 @@ def _is_of_others(
 
 
 def _is_another_thing(
-    own: Sequence[Word], theirs: Sequence[Word], part: Sentence, sentence: Sentence, known: Sequence[frozenset[str]]
+    own: Sequence[Word], theirs: Sequence[Word], sentence: Sentence, known: Sequence[frozenset[str]]
 ) -> bool:
     """Return true if a claim has a thing that no source names in the place of an unlike one: "garden" for "chapel"."""
-    noun, text = own[-1], own[-1].text.lower()
-    is_named_before = noun.article == "the" and bool({text, text.removesuffix("s")} & _GENERAL)
-    if is_named_before or kinds_of(part.text).get(noun.place) not in _COMMON:
-        return False
+    text = own[-1].text
     if any(word.stem in stems for word in own for stems in known):
         return False
     kinds = kinds_of(sentence.text)

@@ -8,16 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from workers.evaluation.text.parser import parse
+from workers.evaluation.text.parser import NOUNS, VERBS, parse
 from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, stem, word_set
 
 MAX_PART = 3
 """Most words of the part in which claim and sentence differ."""
 MIN_SHARED = 2
 """Fewest words that they have in common."""
-NOUNS = ("NOUN", "PROPN")
-"""Parts of speech of nouns, in the parser's words."""
-VERBS = ("VERB", "AUX")
 OF_STATEMENTS = word_set("because due that who")
 """Words after which a part states something, and is no thing."""
 

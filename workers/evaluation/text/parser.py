@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
+NOUNS: Final = ("NOUN", "PROPN")
+"""Parts of speech of nouns, in the parser's words."""
+VERBS: Final = ("VERB", "AUX")
 _LOCK: Final = Lock()
 """The pipeline adds words to its vocabulary while it reads, so one thread reads at a time."""
 

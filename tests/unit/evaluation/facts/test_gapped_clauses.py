@@ -59,6 +59,10 @@ WHOLE = [
     "The men won gold in Paris and the women silver in Tokyo.",
     "Bo Lee became the second man to work weekdays and Sunday mornings.",
     "He studied in Aurora, the largest town in the region.",
+    "The library stands in Aurora, the largest town in the region.",
+    "She works in a clinic, a house in the woods.",
+    "The group includes Big Brother alums, Survivor legends, and people from Bachelor Nation.",
+    "The judge gave this sentence, including one year for a crime and the jury for another.",
     "The road goes to the bridge, the only one in the valley.",
     "She works at a clinic, a house in the woods.",
     "The lamp is red in the hall and it is blue in the loft.",
@@ -133,6 +137,12 @@ def test_clauses_without_a_verb_are_compared_by_their_subject(
 ) -> None:
     assert verdicts_on(question, source, wrong) <= {"contradicted", "unsupported"}
     assert verdicts_on(question, source, right) == {"supported"}
+
+
+def test_clauses_with_a_verb_of_a_known_form_are_not_parsed() -> None:
+    with spending(budget := Budget()):
+        restore_gapped("The pump was started in May and tests were made in June.")
+    assert budget.spent == 0
 
 
 def test_parses_are_counted_the_same_whether_or_not_they_are_kept() -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
-from workers.evaluation.text.parser import parse, parse_together
+from workers.evaluation.text.parser import NOUNS, VERBS, parse, parse_together
 from workers.evaluation.text.words import kept_for_sentences, word_set
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ MAX_TRIED = 3
 """Most places of a clause at which a verb may be missing that are looked at."""
 PARSED = 8
 """Operations of three parses for each code point."""
-MAX_SHARED = 60
-"""Longest text that one clause takes from the one before, code points."""
 
 _TIMES = frozenset((*MONTHS, *WEEKDAYS)) | word_set("morning afternoon evening night")
 _ARTICLES = word_set("the a an its his her their our your my every each all both")
@@ -68,8 +66,6 @@ _APPOSED = re.compile(r"\b[A-Z][\w'’-]*, (?:the|an?)\s|, (?:the|an?)\s(?:most|
 """A name and what it is called, or a thing and what it is: "in Aurora, the largest town in the region"."""
 _WHICH = re.compile(r"\w+\sthe\s(?:first|second|third|fourth|fifth|last|next|other|former|latter)")
 _WITH_NOUN = re.compile(r"\w+\sthe\s[\w-]+(?P<noun>\s[\w-]+)")
-_NOUNS = ("NOUN", "PROPN")
-_VERBS = ("VERB", "AUX")
 _SUBJECTS = ("nsubj", "nsubjpass")
 _Form = Literal["name", "article", "bare"]
 
@@ -125,7 +121,7 @@ def _restored(text: str, start: int, match: re.Match[str]) -> tuple[str, int] | 
     # A clause behind "that" has its own verb.
     end = match.start("rest") if match["link"] == "that" else match.end("rest")
     places = ((other, 0, end - match.start("who")), (parse(text), match.start("who"), end))
-    if any(_is_verb(token) for doc, first, last in places for token in doc if first <= token.idx < last):
+    if any(token.pos_ in VERBS for doc, first, last in places for token in doc if first <= token.idx < last):
         return None
     is_subject, words = shared
     # Objects behind a comma or of one verb are items of a list or appositions.
@@ -140,14 +136,10 @@ def _restored(text: str, start: int, match: re.Match[str]) -> tuple[str, int] | 
     return text[: match.start("who")] + " ".join(parts) + text[match.end("rest") :], match.start("who")
 
 
-def _is_verb(token: "Token") -> bool:
-    return token.pos_ in _VERBS and not (token.i and token.nbor(-1).lower_ in _ARTICLES)
-
-
 def _is_thing(clause: "Doc", end: int) -> bool:
     """Return true if the words before a place name one thing: not "the women silver" nor "later"."""
     *before, last = (token for token in clause if token.idx < end)
-    is_noun = last.pos_ in _NOUNS or last.lower_ == "one" or (last.pos_ == "ADJ" and before)
+    is_noun = last.pos_ in NOUNS or last.lower_ == "one" or (last.pos_ == "ADJ" and before)
     return bool(is_noun) and last.lower_ not in _TIMES and not any(token.tag_ == "NNS" for token in before)
 
 
@@ -161,7 +153,7 @@ def _shared(clause: "Doc", end: int, who: str, *, is_joined: bool) -> tuple[bool
         is_joined: a conjunction joins the clauses, so that the next one begins no apposition.
     """
     root = next((token for token in clause if token.dep_ == "ROOT"), None)
-    if root is None or root.pos_ not in _VERBS or root.idx >= end:
+    if root is None or root.pos_ not in VERBS or root.idx >= end:
         return None
     verb = min((root, *(token for token in root.children if token.dep_ in ("aux", "auxpass"))), key=_place)
     subject = next((token for token in root.children if token.dep_ in _SUBJECTS), None)
@@ -183,7 +175,7 @@ def _shared(clause: "Doc", end: int, who: str, *, is_joined: bool) -> tuple[bool
     if of_subject == of_object:
         return None
     words = clause.text[verb.idx : end if of_subject else stop].strip()
-    if len(words) > MAX_SHARED or not words[0].isalpha() or "," in words:
+    if "," in words:
         return None
     return of_subject, words if verb.i else words[0].lower() + words[1:]
 
