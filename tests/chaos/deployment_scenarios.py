@@ -12,6 +12,9 @@ WORKERS = 2
 STEADY_SECONDS = 10.0
 """Time of ordinary work before the first worker is stopped."""
 
+BURST_SECONDS = 1.0
+"""Time between two answers on a partition: what eight workers do in passing, so that a start does not wait for a core."""
+
 NAME_VARIABLE = "CONSUMER_GROUP_INSTANCE_ID"
 """Variable of Faust that makes a worker a static member of its groups. Touchstone itself does not set it."""
 
@@ -46,7 +49,7 @@ async def _replace_each(run: Run, *, static: bool) -> None:
     workers = [await _start(run, number, static=static) for number in range(count)]
     for worker in workers:
         await worker.wait_ready()
-    async with run.traffic(2 * run.deployment.partitions, 0.5):
+    async with run.traffic(run.deployment.partitions, BURST_SECONDS):
         await asyncio.gather(*(run.until_assembled(worker, 1) for worker in workers))
         steady = time.time()
         await asyncio.sleep(STEADY_SECONDS)
