@@ -37,6 +37,11 @@ rejoins only when records are fetched, which cannot happen without a group."""
 WATCH_SECONDS = 0.5
 """Time between two checks that every task of the consumer still runs, in seconds."""
 
+HEARTBEAT_SECONDS = 3.0
+"""Maximum time between two heartbeats of a group's member, in seconds: Kafka's own default.
+
+A member learns of a rebalance by its heartbeat, and until the last one has learnt of it the whole group waits."""
+
 COMMIT_STALL_SECONDS = 300.0
 """Maximum commit stall while the broker is healthy and no rebalance runs, in seconds."""
 
@@ -270,7 +275,7 @@ def _faust_app(group: str, settings: Settings, bootstrap_servers: str) -> faust.
         broker_client_id=group,
         broker_commit_interval=delivery.commit_interval_seconds,
         broker_session_timeout=kafka.session_timeout_seconds,
-        broker_heartbeat_interval=kafka.session_timeout_seconds / 4,
+        broker_heartbeat_interval=min(HEARTBEAT_SECONDS, kafka.session_timeout_seconds / 4),
         broker_request_timeout=max(kafka.request_timeout_seconds, kafka.session_timeout_seconds),
         broker_commit_livelock_soft_timeout=STREAM_TIMEOUT_SECONDS,
         broker_max_poll_interval=POLL_INTERVAL_SECONDS,
