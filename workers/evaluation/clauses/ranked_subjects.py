@@ -65,6 +65,26 @@ ORDER_WORDS = frozenset(map(stem, _RANKS))
 _OTHER_DAYS = word_set("working business")
 """Words for days that are read as no spans of time: "delivery within 15 working days" is ranked by none of the other spans."""
 _OF_COUNTS = word_set("more most fewer fewest less least")
+_TITLES = {
+    word: frozenset(map(verb_stem, titles.split()))
+    for words, titles in (
+        ("deeper deepest shallower shallowest", "depth"),
+        ("taller tallest higher highest lower lowest", "height elevation altitude"),
+        ("wider widest narrower narrowest", "width breadth"),
+        ("heavier heaviest lighter lightest", "weight mass"),
+        ("cheaper cheapest dearer dearest costlier costliest", "price cost costs fee rent"),
+    )
+    for word in words.split()
+}
+"""Titles of the columns that hold what a comparative or superlative compares."""
+_OF_KIND = (
+    _RANKS.keys()
+    - _OF_COUNTS
+    - word_set(
+        "longer longest shorter shortest higher highest lower lowest larger largest bigger biggest smaller smallest"
+    )
+)
+"""Comparatives and superlatives that tell what is measured: "cheaper", "older"."""
 _PRICED = frozenset(map(verb_stem, word_set("cost costs price pay earn charge expensive salary paid spend spent")))
 PEOPLE = frozenset(
     map(
@@ -118,6 +138,14 @@ def is_ranked_rightly(claim: str, question: str, evidence: OwnedValues) -> bool 
     if ranking is None or _is_told(ranking, evidence):
         return None
     asked = told_stems(f"{question} {claim}")
+    titles = _TITLES.get(ranking.word, frozenset()) | (
+        frozenset() if ranking.word in _OF_KIND else told_stems(question)
+    )
+    named = list(_columns(None, ranking.word, titles, evidence)) if titles else []
+    if named:
+        (direction, _), *others = _RANKS[ranking.word]
+        found = None if others or len(named) > 1 else _compare(ranking, direction, named[0])
+        return None if found is None else found == ranking.holds
     results = {
         found == ranking.holds
         for direction, kinds in _RANKS[ranking.word]
@@ -131,9 +159,12 @@ def is_ranked_rightly(claim: str, question: str, evidence: OwnedValues) -> bool 
 
 
 def _columns(
-    kinds: frozenset[str], word: str, asked: frozenset[str], evidence: OwnedValues
+    kinds: frozenset[str] | None, word: str, asked: frozenset[str], evidence: OwnedValues
 ) -> Iterator[list[tuple[Clause, float]]]:
-    """Yield the columns of records that hold one value of the kinds in each record, as clauses on its first field."""
+    """Yield the columns of records that hold one value of the kinds in each record, as clauses on its first field.
+
+    Without kinds, those are yielded whose title is asked for: "the shorter charging time".
+    """
     for group in evidence.records:
         spend(len(group))
         for place in range(1, min(map(len, group))):
@@ -141,8 +172,11 @@ def _columns(
             for number, record in enumerate(group):
                 cell, subject = record[place], record[0].words
                 values: tuple[Value, ...] = (*cell.quantities, *cell.dates)
-                size = _size(values[0]) if len(values) == 1 and kind_of(values[0]) in kinds else None
-                if size is None or not subject or (word in _OF_COUNTS and not _is_asked(cell.key, asked)):
+                is_of_kind = len(values) == 1 and (kinds is None or kind_of(values[0]) in kinds)
+                size = _size(values[0]) if is_of_kind else None
+                is_priced = bool(asked & _PRICED) and kind_of(values[0]) in _MONEY if values else False
+                is_asked = is_priced or _is_asked(cell.key, asked) or (kinds is not None and word not in _OF_COUNTS)
+                if size is None or not subject or not is_asked:
                     break
                 found.append((Clause(number, values, subject | cell.key, subject, frozenset(), explicit=True), size))
             else:
@@ -169,7 +203,9 @@ def _read_ranking(claim: str, question: str) -> _Ranking | None:
     words, beside = (
         frozenset().union(*(piece.words | piece.classes for piece in read_pieces(text))) for text in (own, rival)
     )
-    known = told_stems(question)
+    if not told:
+        subject, words = subject | told_stems(own), words | told_stems(own)
+    known = told_stems(question).union(*(piece.words for piece in read_pieces(question)))
     # "The southern tower" to "Which tower is taller?" is named by "southern".
     return _Ranking(word, subject - known or subject, words - known or words, beside, holds, word.endswith("st"))
 

@@ -151,7 +151,7 @@ _DATE_PATTERNS = (
     re.compile(r"(?<![\w:.])(?P<h>\d{1,2})(?:\.(?P<i>[0-5]\d))?\s?(?P<p>[ap]\.?m\b)", re.IGNORECASE),
     # in 1648: an earlier year only after a preposition and without a following noun
     re.compile(
-        r"\b(?:in|since|until|circa|year|born|died) (?P<y>1[0-8]\d{2})(?=[.,;:)]|$|\s(?:and|to|by|when|as|at|for|after|with|until|or|in|on|near|before|but|he|she|it|they|who|which)\b)",
+        r"\b(?:in|since|until|circa|year|born|died|dat(?:es|ed|ing) (?:back )?(?:from|to)) (?P<y>1[0-8]\d{2})(?=[.,;:)]|$|\s(?:and|to|by|when|as|at|for|after|with|until|or|in|on|near|before|but|he|she|it|they|who|which)\b)",
         re.IGNORECASE,
     ),
     _BARE_YEAR,

@@ -32,7 +32,7 @@ lend lends lent lending|feed feeds fed feeding|seek seeks sought seeking|tear te
 shake shakes shook shaken shaking|shrink shrinks shrank shrunk shrinking|split splits splitting|quit quits quitting
 withdraw withdraws withdrew withdrawn withdrawing|overtake overtakes overtook overtaken overtaking
 undergo undergoes underwent undergone undergoing|dies died dying|ties tied tying|uses used using|owes owed owing
-lowers lowered lowering|sing sings sang sung singing|sleep sleeps slept sleeping
+lowers lowered lowering|show shows showed shown showing|sing sings sang sung singing|sleep sleeps slept sleeping
 """
 """Verbs of which a form is a noun as well ("strike", "ride"), so that it does not tell a verb."""
 _PAST_FORMS = frozenset(

@@ -7,8 +7,9 @@ names a column ("on Sundays").
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from workers.evaluation.facts.calculation.arithmetic import same_quantity
 from workers.evaluation.facts.dates import Date, agrees
@@ -109,6 +110,14 @@ def read_records(texts: Sequence[str]) -> list[list[Record]]:
             add(cells[start:])
     add(lines)
     return list(groups.values())
+
+
+def join_groups(sources: Iterable[Sequence[Sequence[Record]]]) -> list[list[Record]]:
+    """Return the records of all sources, grouped by their keys: each of them may be a source of its own."""
+    groups: dict[tuple[frozenset[str], ...], list[Record]] = {}
+    for group in chain.from_iterable(sources):
+        groups.setdefault(tuple(cell.key for cell in group[0]), []).extend(group)
+    return [group[:MAX_RECORDS] for group in groups.values()]
 
 
 def is_record(text: str) -> bool:

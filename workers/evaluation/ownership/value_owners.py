@@ -21,7 +21,7 @@ from workers.evaluation.facts.sentence_pieces import AGGREGATES, NAMED_MONTH, Va
 from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.ownership.held_values import Clause, HeldSentence, read_clauses, read_sentences
 from workers.evaluation.ownership.labelled_lines import Line, from_another_line, lines_of
-from workers.evaluation.ownership.record_owners import Record, from_another_record, is_record, read_records
+from workers.evaluation.ownership.record_owners import Record, from_another_record, is_record, join_groups, read_records
 from workers.evaluation.text.wording import RECOMMENDATION
 from workers.evaluation.text.words import stem
 
@@ -92,7 +92,7 @@ class OwnedValues:
     def records(self) -> list[list[Record]]:
         """Return the records of the evidence by their keys."""
         if self._records is None:
-            self._records = [group for texts in self.sources for group in read_records(texts)]
+            self._records = list(join_groups(read_records(texts) for texts in self.sources))
         return self._records
 
     @cached_property

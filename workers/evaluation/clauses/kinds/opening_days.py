@@ -20,7 +20,73 @@ _RECURRING = re.compile(
     re.IGNORECASE,
 )
 """Words of a schedule; "on Monday" alone may be one day."""
+_DIGIT = re.compile(r"\d")
+_WHEN = re.compile(r"\b(?:when|(?:which|what) (?:week)?days?)\b", re.IGNORECASE)
+_HELD = re.compile(
+    r"\b(?:open|opens|opened|opening|hours|held|takes? place|runs?|operates?|available|serv\w+|deliver\w*|collect\w*)\b",
+    re.IGNORECASE,
+)
+_OF_HELD = frozenset(map(stem, word_set("held take place run operate available serve delivered collected shut")))
+_RESTED = re.compile(r"\b(?:we|they) rest\b|\b(?:rest day|day of rest|days? off)\b", re.IGNORECASE)
+_CLOCK = re.compile(r"\d[:.]\d\d|\d\s?[ap]\.?m\b", re.IGNORECASE)
+_SEASON = re.compile(
+    r"\b(?:winter|summer|spring|autumn|season|holidays?|january|february|march|april|june|july|august|september|october"
+    r"|november|december)\b",
+    re.IGNORECASE,
+)
+_OWN = re.compile(r"\b(?:we|our|it|they|there)\b", re.IGNORECASE)
+_STOP = re.compile(rf"{_PIECE.pattern}|,\s(?=(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b)", re.IGNORECASE)
 _PAST = re.compile(r"\b(?:was|were|had|did|last|will|next)\b", re.IGNORECASE)
+
+
+def is_day_asked(answer: str, question: str, sentences: Sequence[str]) -> bool | None:
+    """Return whether a short answer names the days on which something is open or closed, as its question asks.
+
+    Args:
+        answer: days of the week and nothing else.
+        question: a question without a figure for the days on which something is open, held, closed or not held.
+        sentences: the evidence.
+
+    Returns:
+        ``None`` if the answer has some of the days only, or the evidence has days of several kinds.
+    """
+    named = read_weekdays(answer)
+    is_other = bool(_DIGIT.search(question)) or not content_words(answer) <= _DAYS or not _WHEN.search(question)
+    if not named or is_other or not (_CLOSED.search(question) or DENIED.search(question) or _HELD.search(question)):
+        return None
+    topic = content_words(question) - _DAYS - _OPENING - _OF_HELD
+    texts = [text for text in sentences if read_weekdays(text) or _DAILY.search(text)]
+    if any(map(_SEASON.search, texts)):
+        return None
+    own = [text for text in texts if topic & content_words(text) or _OWN.search(text)]
+    is_named = any(topic & content_words(text) for text in own)
+    opened, closed = _opened_and_closed([piece for text in (own if is_named else texts) for piece in _STOP.split(text)])
+    if (not opened and not closed) or opened & closed:
+        return None
+    closed = closed or _ALL - opened
+    is_closed = bool(_CLOSED.search(question)) != bool(DENIED.search(question))
+    right, wrong = (closed, opened) if is_closed else (opened, closed)
+    if named & wrong:
+        return False
+    return True if named == right else None
+
+
+def _opened_and_closed(pieces: Sequence[str]) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the days on which something is open, and those on which it is closed."""
+    opened, closed = frozenset[int](), frozenset[int]()
+    waiting = frozenset[int]()
+    for piece in pieces:
+        told, *excepted = _EXCEPT.split(piece, maxsplit=1)
+        days = (_days(piece) or frozenset()) | waiting
+        waiting = frozenset()
+        if _CLOSED.search(told) or _RESTED.search(told) or DENIED.search(told):
+            closed |= days
+        elif _HELD.search(told) or _CLOCK.search(told):
+            opened |= days
+            closed |= read_weekdays(excepted[0]) if excepted else frozenset()
+        else:
+            waiting = days  # "Mondays, Tuesdays and Fridays closed"
+    return opened, closed
 
 
 def is_day_right(claim: str, sentences: Sequence[str]) -> bool | None:

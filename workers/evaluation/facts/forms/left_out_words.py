@@ -24,8 +24,8 @@ MAX_LATER = 80
 _NUMBER = rf"(?:\d{{1,6}}(?:[.,]\d{{1,3}})?|(?:one|{NUMBER_NAME}(?:-{NUMBER_NAME})?)\sand\sa\shalf|{NUMBER_NAME}(?:-{NUMBER_NAME})?)"
 _CUT = r"(?:[,;]\s(?:(?:and|but|und|et|y|e|en|i)\s)?|\s(?:and|while|whereas|but|und|et)\s)"
 """Text between two clauses of a sentence."""
-_END = r"(?=\s*(?:[.;!?]?$|[.;!?]\s(?!\d)|,\s|(?:and|while|whereas|but|und|et)\s))"
-"""The end of a clause."""
+_END = r"(?!\s(?:and|or)\s(?:over|above|older|under|below|younger|more|less|up)\b)(?=\s*(?:[.;!?]?$|[.;!?]\s(?!\d)|,\s|(?:and|while|whereas|but|und|et)\s))"
+"""The end of a clause; "65 and over" ends none."""
 _BARE = PrefilteredPattern(rf"\s{_NUMBER}{_END}", re.IGNORECASE)
 """A number at the end of a clause, without a unit."""
 _OF = r"\s(?:of|von|de|di|van)\s"

@@ -15,6 +15,7 @@ from workers.evaluation.claims.short_answers import (
     stated_by,
     without_opening,
 )
+from workers.evaluation.clauses.asked_items import is_item_asked
 from workers.evaluation.clauses.clause_comparison import are_confirmed, are_opposed, clause_mismatches, have_own_figures
 from workers.evaluation.clauses.clause_reader import Clause, is_instruction, read_clauses
 from workers.evaluation.clauses.exchanged_parts import has_exchanged_part
@@ -25,7 +26,7 @@ from workers.evaluation.clauses.kinds.contests import is_contest_right
 from workers.evaluation.clauses.kinds.frequencies import is_frequency_right, without_frequency
 from workers.evaluation.clauses.kinds.kept_limits import is_limit_kept
 from workers.evaluation.clauses.kinds.limits import answer_by_figure, needs_no_more
-from workers.evaluation.clauses.kinds.opening_days import answer_by_days, is_day_right
+from workers.evaluation.clauses.kinds.opening_days import answer_by_days, is_day_asked, is_day_right
 from workers.evaluation.clauses.kinds.permissions import answer_of
 from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.placed_answers import is_answer_placed
@@ -150,7 +151,7 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         )
     is_near = is_covered or bool(claim.asked) or has_verb_forms(claim.plain, texts)
     near = _chosen(claim, units, has_borders=True) if is_near else []
-    if (valued := _compare_value(claim, near, units)) is not None:
+    if (valued := _compare_item(claim, near, units) or _compare_value(claim, near, units)) is not None:
         return valued
     if is_near:
         related = _compare_contraries(claim, near) or _compare_relations(claim, near, units)
@@ -282,6 +283,23 @@ def _compare_value(
     if mismatch is not None:
         return ClauseFindings((mismatch,), is_decisive=True)
     return ClauseFindings(is_confirmed=True, is_whole=True) if says is None else None
+
+
+def _compare_item(
+    claim: ExtractedClaim, sentences: Sequence[str], units: Sequence[EvidenceUnit]
+) -> ClauseFindings | None:
+    """Compare a short answer with the item, step or code that its question names; ``None`` if that decides nothing."""
+    reply = claim.reply or claim.plain
+    if not claim.asked or consents(claim.asked, reply) is not None:
+        return None
+    whole = _whole(sentences, units)
+    is_asked = is_item_asked(reply, claim.asked, whole)
+    is_asked = is_day_asked(reply, claim.asked, whole) if is_asked is None else is_asked
+    if is_asked is None or not is_english(" ".join((claim.asked, reply, *whole))):
+        return None
+    if not is_asked:
+        return ClauseFindings(("subject",))
+    return ClauseFindings(is_confirmed=True, is_whole=needs_no_more(claim.asked, reply, whole), keeps_values=True)
 
 
 def _whole(sentences: Sequence[str], units: Sequence[EvidenceUnit]) -> list[str]:

@@ -63,7 +63,7 @@ def is_in_band(claim: str, question: str, sentences: Sequence[str]) -> bool | No
     claim, question = claim[:MAX_TEXT], question[:MAX_TEXT]
     for text in (claim, question):
         for written, value, keys in _values(text):
-            tokens = _tokens(claim) - {written}
+            tokens = tokens_of(claim) - {written}
             alike = [band for band in bands if band.keys & keys]
             own = [band for band in alike if band.low <= value <= band.high]
             if len(alike) < 2 or len(own) != 1:
@@ -98,7 +98,7 @@ def _read_bands(text: str) -> Iterator[_Band]:
         if any(start <= other.start() < end for other in matches if other is not match):
             start = max((part.end() for part in _PART.finditer(text, start, match.start())), default=start)
             end = next((part.start() for part in _PART.finditer(text, match.end(), end)), end)
-        told = _tokens(text[start : match.start("low")]) | _tokens(text[match.end("high") : end])
+        told = tokens_of(text[start : match.start("low")]) | tokens_of(text[match.end("high") : end])
         yield _Band(low, high, keys, told - keys)
 
 
@@ -122,9 +122,9 @@ def _number(text: str) -> float:
     return float(re.sub(r",(?=\d{3}(?:\D|$))", "", text).replace(",", "."))
 
 
-def _tokens(text: str) -> frozenset[str]:
+def tokens_of(text: str) -> frozenset[str]:
     """Return the stems of words, and figures and capital letters as they are: "size M"."""
-    found = (match[0] for match in _TOKEN.finditer(text) if match.start() or len(match[0]) > 1)
+    found = (match[0] for match in _TOKEN.finditer(text) if match.start() or len(match[0]) > 1 or match[0].isdigit())
     return frozenset(
         word if len(word) == 1 and word.isupper() else stem(word.lower())
         for word in found
