@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workers.evaluation.budget import spend
-from workers.evaluation.claims.short_answers import needs_question
+from workers.evaluation.claims.short_answers import depends_on_question, needs_question
 from workers.evaluation.contradictions.values.rankings import is_negated, without_bounds
 from workers.evaluation.facts.dates import Date
 from workers.evaluation.facts.numbers.quantity import Quantity
@@ -108,6 +108,7 @@ _SWAPPED = {
     "heavy": ("heavier", "lighter"),
     "old": ("older", "newer"),
 }
+_ASKED_DIFFERENCE = PrefilteredPattern(r"\b(?:how (?:much|many|far)|by what)\b[^?]{1,80}\bthan\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -134,6 +135,8 @@ def is_ranked_rightly(claim: str, question: str, evidence: OwnedValues) -> bool 
     Returns:
         ``None`` if the claim gives no order, or the evidence does not give one value to each subject.
     """
+    if _ASKED_DIFFERENCE.search(question[:MAX_TEXT]) and depends_on_question(question, claim):
+        return None  # "It is 325 metres higher." tells how much, and the question has the order.
     ranking = _read_ranking(claim[:MAX_TEXT], question[:MAX_TEXT])
     if ranking is None or _is_told(ranking, evidence):
         return None

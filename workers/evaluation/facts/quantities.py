@@ -20,12 +20,14 @@ from workers.evaluation.facts.numbers.parts import (
     read_shares,
 )
 from workers.evaluation.facts.numbers.quantity import Quantity as Quantity
-from workers.evaluation.facts.units import SCALES, UNITS
+from workers.evaluation.facts.units import FRACTIONS, SCALES, UNITS
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import key_of
 
 _DOZEN = re.compile(r"(?<![\w.,])(\d{1,4}) dozen\b", re.IGNORECASE)
-_NUMBER_AND_HALF = PrefilteredPattern(rf"\b(one|{NUMBER_NAME}) and (?:a )?half (?=[^\W\d_])", re.IGNORECASE)
+_NUMBER_AND_HALF = PrefilteredPattern(
+    rf"\b(one|{NUMBER_NAME}) and (?:(?:a )?(?P<part>half|quarter)|three[ -]quarters?) (?=[^\W\d_])", re.IGNORECASE
+)
 _DECADE = re.compile(r"(?<!\w)(?:1[5-9]|20)?\d0['’]?s\b")
 _SHARED_SCALE = re.compile(
     r"(?<![\w.,])(?P<cur>(?:US\$|USD|EUR|GBP|[$€£]) ?)?(?P<one>\d{1,6}(?:[.,]\d{1,3})?) (?P<to>to|and|bis|à|a) (?P=cur)?"
@@ -67,7 +69,9 @@ def read_quantities(text: str) -> list[Quantity]:
 def undated_quantities(text: str) -> list[Quantity]:
     """Read the numbers of a text from which ``read_periods`` and ``read_dates`` have removed periods and dates."""
     text = _ONE_SPAN.sub("1 ", text)
-    text = _NUMBER_AND_HALF.sub(lambda match: f"{cardinal(match[1]) + 0.5:g} ", text)
+    text = _NUMBER_AND_HALF.sub(
+        lambda match: f"{cardinal(match[1]) + (FRACTIONS[key_of(match['part'])] if match['part'] else 0.75):g} ", text
+    )
     if _HOUR_WORD.search(text):
         text = _HOURS_AND_MINUTES.sub(_in_digits, text)
     if not _DIGIT.search(text):

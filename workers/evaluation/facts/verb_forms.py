@@ -1,7 +1,7 @@
 """Reduce the forms of verbs to one stem and tell verbs from other words, as far as a word list carries."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from workers.evaluation.budget import spend
 from workers.evaluation.text.words import stem, word_set
@@ -65,6 +65,12 @@ _VERBS = word_set(
 def verb_stem(word: str) -> str:
     """Return the stem of a word in lower case, the same for all forms of an irregular verb."""
     return _STEMS.get(word) or stem(word)
+
+
+def all_forms(words: Iterable[str]) -> frozenset[str]:
+    """Return the stems of all forms of the irregular verbs among words in lower case: also "spent" for "spend"."""
+    verbs = {_STEMS[word] for word in words if word in _STEMS}
+    return frozenset(stem(form) for form, verb in _STEMS.items() if verb in verbs) if verbs else frozenset()
 
 
 def has_verb_forms(text: str, others: Sequence[str]) -> bool:

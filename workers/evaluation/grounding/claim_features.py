@@ -34,11 +34,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.evaluation.contradictions.json_evidence import RecordFacts, RecordVerdict, check_record
-from workers.evaluation.facts.calculation.named_calculations import CALCULATION_WORDS, has_wrong_change, named_figures
+from workers.evaluation.facts.calculation.named_calculations import (
+    CALCULATION_WORDS,
+    has_wrong_change,
+    has_wrong_share,
+    named_figures,
+)
 from workers.evaluation.facts.evidence_facts import KnownFacts, MissingDetails, is_one_unit, missing_details
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import Details, read_details
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, ORDINALS, SCALES, UNITS
+from workers.evaluation.facts.verb_forms import all_forms
 from workers.evaluation.grounding.sources.evidence import EvidenceUnit
 from workers.evaluation.ownership.value_owners import OwnedValues
 from workers.evaluation.text.languages.local_words import LOCAL_LANGUAGES, local_sequence
@@ -251,12 +257,16 @@ def measure_claim(
     sequence: Sequence[str] = content_sequence(plain, language)
     unknown = [number for number in dict.fromkeys(details.quantities) if not index.known.numbers.has(number)]
     is_calculated = bool(nearest) and _is_calculated(plain, details, index, nearest, topic, worked)
-    if unknown and nearest and has_wrong_change(plain, unknown, index.units[nearest[0]].text):
+    texts = tuple(index.units[place].text for place in nearest)
+    if (unknown and texts and has_wrong_change(plain, unknown, texts[0])) or has_wrong_share(
+        plain, topic, details.quantities, texts
+    ):
         is_calculated, missing = False, replace(missing, figures=missing.figures + 1)
     if is_calculated:
         missing = replace(missing, numbers=0, figures=missing.dates)
         counted = (number.dimension.removeprefix("noun:") for number in details.quantities if not number.is_unit)
         told = CALCULATION_WORDS.union(content_sequence(topic, language), counted, WORKED_WORDS if worked else ())
+        told |= all_forms(_WORD.findall(topic.lower()))
         sequence = [word for word in sequence if index.has(word) or not (_is_numeric(word) or word in told)]
         best_similarity = max(best_similarity, sum(map(index.has, sequence)) / max(1, len(sequence)))
     elif details.has_figures and not missing.numbers and not missing.dates:

@@ -386,7 +386,9 @@ def _measure(
     if measures.is_calculated and not wrong_change(claim.plain, texts[0]):
         mismatches = tuple(each for each in mismatches if each != "number")
     unseen = float(measures.values[FEATURES.index("unseen_share")])
-    clauses = compare_clauses(claim, units, is_covered=unseen <= MAX_UNSEEN) if texts else ClauseFindings()
+    clauses = ClauseFindings()
+    if texts:
+        clauses = compare_clauses(claim, units, is_covered=unseen <= MAX_UNSEEN, is_calculated=measures.is_calculated)
     if clauses.keeps_values:
         misplaced = False
         mismatches = tuple(each for each in mismatches if each not in OF_VALUES)
@@ -397,6 +399,7 @@ def _measure(
     is_answered = (clauses.is_confirmed and (clauses.is_whole or adds_nothing(claim, units, index, top))) or (
         ranked is True
         and not mismatches
+        and not measures.unknown_figures
         and says_only_order(without_opening(claim.reply or claim.plain), [claim.asked, *texts])
     )
     exchanged = not mismatches and not clauses.keeps_values and is_exchanged(claim, units)

@@ -22,6 +22,7 @@ from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.numbers.ranges import range_ends
 from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.facts.text_details import read_details
+from workers.evaluation.facts.verb_forms import all_forms
 from workers.evaluation.text.words import KEPT_TEXTS, content_words, stem, word_set
 
 MAX_FIGURES = 4
@@ -45,7 +46,7 @@ _TOTAL = re.compile(
     re.IGNORECASE,
 )
 _DIFFERENCE = re.compile(
-    r"\b(?:by|difference|gap|margin|ahead|behind|more|fewer|less|left|remain\w*|ke(?:pt|eps?)|save[ds]?|saving|cheaper|\w{3,12}er than|los[est]\w*|gain\w*|profit|surplus|deficit|balance|net|rest"
+    r"\b(?:by|difference|gap|margin|ahead|behind|more|fewer|less|left|still|free|available|vacant|unsold|remain\w*|ke(?:pt|eps?)|save[ds]?|saving|cheaper|\w{3,12}er than|los[est]\w*|gain\w*|profit|surplus|deficit|balance|net|rest"
     r"|cost(?:s|ed)? more|mehr|weniger|um|gewinn|differenz|überschuss|de plus|de moins|bénéfice|más|menos|beneficio)\b",
     re.IGNORECASE,
 )
@@ -63,14 +64,21 @@ _DOWN = re.compile(
     re.IGNORECASE,
 )
 _SHARE = re.compile(
-    r"(?:%|percent|prozent|pour cent|por ciento)\s(?:of|der|des|von|de)\b|\b(?:share|proportion|anteil)\b",
+    r"(?:%|percent|prozent|pour cent|por ciento)\s(?:of|der|des|von|de)\b|\b(?:share|proportion|fraction|percentage of|anteil)\b",
     re.IGNORECASE,
 )
+_OTHERS = re.compile(r"\b(?:not|no|never|without|rest|remain\w*|other|others|left)\b|n['’]t\b", re.IGNORECASE)
+_PIECE = re.compile(r"[,;:]\s|\s(?:and|but|while)\s")
+_DIGITS = re.compile(r"[\d.,]+\s?(?:%|per ?cent)", re.IGNORECASE)
 _WITH = re.compile(r"\b(?:gross|plus|with|incl\w*|total|brutto|inkl\w*|samt)\b", re.IGNORECASE)
 _WITHOUT = re.compile(r"\b(?:discount\w*|off|less|without|net|after|members?|netto|rabatt)\b", re.IGNORECASE)
 _HALF = re.compile(r"\b(first|second) half\b", re.IGNORECASE)
 _AGE = re.compile(
     r"\bhow old\b|\bat what age\b|\bwie alt\b|\bquel âge\b|\bquelle? âge\b|\bcuántos años\b", re.IGNORECASE
+)
+_SPAN = re.compile(
+    r"\bhow long\b|\bhow many (?:seconds|minutes|hours|days|weeks|months|years)\b|\b(?:lasts?|lasted|duration|took)\b",
+    re.IGNORECASE,
 )
 _EACH = re.compile(
     r"\b(?:an?|one|each|every|per|single|apiece|je|pro|eine?|par|un|une|una|por)\s+(?:single )?((?:(?:square|cubic) )?[^\W\d_]{2,15})\b",
@@ -87,7 +95,7 @@ CALCULATION_WORDS = frozenset(
         " price increase increased rise rose risen grew grown fell fallen drop dropped decrease decreased decline declined lost gained change changed"
         " profit save saves saved saving more less fewer older younger longer shorter taller higher lower heavier"
         " cheaper ahead behind lead leads margin last lasts lasted take takes took old age aged years died first full year year-long measure measures"
-        " weigh weighs long tall high deep heavy hold holds sold sell made earn earned employ employs people attended run runs"
+        " live lived lives become became reached add adds added up amounting summing weigh weighs long tall high deep heavy hold holds sold sell made earn earned employ employs people attended run runs"
         " kept keep keeps left remain remains remained remaining retain retained away ride trip journey flight tour far late early need needs uses used use square cubic over both gross net tax vat included including starts ends begins arrives arrive leaves area size distance c f celsius fahrenheit degree degrees insgesamt zusammen gesamt durchschnitt durchschnittlich kostet kosten kostete pro je etwa rund ungefähr"
     )
 )
@@ -106,6 +114,7 @@ class _Asked:
     is_difference: bool
     is_balance: bool
     is_age: bool
+    is_span: bool
     direction: int
 
 
@@ -167,6 +176,39 @@ def has_wrong_change(claim: str, figures: Sequence[Quantity], text: str) -> bool
     return bool(changes) and not any(_equals(shares[0], change) for change in changes)
 
 
+def has_wrong_share(claim: str, topic: str, figures: Sequence[Quantity], texts: tuple[str, ...]) -> bool:
+    """Return true if claim and question name the two amounts of one sentence whose share the claim tells otherwise.
+
+    Args:
+        claim: plain text.
+        topic: the question that it answers, or an empty text.
+        figures: figures of the claim.
+        texts: the nearest sentences.
+    """
+    shares = [figure for figure in figures if figure.dimension == "percent" and not figure.bound]
+    asked = f"{topic} {claim}"
+    if not shares or not (_SHARE.search(asked) or not _DIGITS.fullmatch(shares[0].written)):
+        return False
+    told = (each.quantity for text in texts for each in read_operands((text,)))
+    if any(each.dimension == "percent" and _equals(share, each.values[0]) for each in told for share in shares):
+        return False
+    for text in texts:
+        named = [each for part in _PIECE.split(text) for each in _of_part(part, content_words(asked))]
+        sizes = [abs(amount_in(each.quantity, named[0].quantity) or 0.0) for each in named]
+        if len(sizes) == 2 and all(sizes):
+            part = 100.0 * min(sizes) / max(sizes)
+            rest = 100.0 - part if _OTHERS.search(asked) else part
+            return not any(_equals(share, each) for share in shares for each in (part, rest))
+    return False
+
+
+def _of_part(part: str, words: frozenset[str]) -> list[Operand]:
+    """Return the only amount of a part of a sentence that has one of the words."""
+    found = [each for each in read_operands((part,)) if not each.is_derived]
+    is_named = len(found) == 1 and found[0].quantity.dimension != "percent" and bool(content_words(part) & words)
+    return found if is_named else []
+
+
 @lru_cache(maxsize=KEPT_TEXTS)
 def _read(claim: str, topic: str) -> _Asked:
     text = f"{topic} {claim}" if topic else claim
@@ -182,6 +224,7 @@ def _read(claim: str, topic: str) -> _Asked:
         up or down or bool(_DIFFERENCE.search(text)),
         bool(_BALANCE.search(text)) and not (up or down),
         bool(_AGE.search(text)),
+        bool(_SPAN.search(text)),
         up - down,
     )
 
@@ -222,6 +265,8 @@ def _results(operands: Sequence[Operand], figure: Quantity, asked: _Asked) -> It
     yield from (
         value for each, value in amounts if each.quantity.dimension != figure.dimension and each.quantity.is_unit
     )
+    if asked.is_span:
+        yield from (value for each, value in amounts if each.is_derived)
     if asked.is_difference and not asked.is_balance:
         yield from (abs(one - two) for one, two in _pairs(amounts))
     if figure.dimension in DEGREES:
@@ -373,13 +418,16 @@ def _noun_of(number: Quantity) -> str:
 def _groups(amounts: Sequence[Amount], asked: _Asked) -> Iterator[list[Amount]]:
     """Yield the amounts of each sentence and of each column, without totals; also those alone that are asked for."""
     groups: dict[tuple[str, object], list[Amount]] = {}
+    words = frozenset(map(stem, asked_words := re.findall(r"[^\W_]+", asked.text.lower()))) | all_forms(asked_words)
+    columns = _asked_columns(amounts, words)
     for each, value in amounts:
         if each.words & _TOTALS:
             continue
         groups.setdefault(("text", each.place), []).append((each, value))
-        if each.column:
+        if each.quantity.is_unit and not each.is_derived and (not each.column or each.column.isdecimal()):
+            groups.setdefault(("source", ""), []).append((each, value))
+        if each.column and (not columns or each.column in columns):
             groups.setdefault(("column", each.column), []).append((each, value))
-    words = frozenset(map(stem, re.findall(r"[^\W_]+", asked.text.lower())))
     for group in groups.values():
         yield group
         if half := _HALF.search(asked.text):
@@ -388,6 +436,13 @@ def _groups(amounts: Sequence[Amount], asked: _Asked) -> Iterator[list[Amount]]:
         named = [each for each in group if each[0].words & words - _shared(group)]
         if 1 < len(named) < len(group):
             yield named
+
+
+def _asked_columns(amounts: Sequence[Amount], words: frozenset[str]) -> frozenset[str]:
+    """Return the columns that the claim and its question tell from the others by a word of their names."""
+    names = {each.column: content_words(each.column) for each, _ in amounts if each.column}
+    common = frozenset.intersection(*names.values()) if names else frozenset()
+    return frozenset(column for column, own in names.items() if words & own - common)
 
 
 def _shared(group: Sequence[Amount]) -> frozenset[str]:
@@ -399,10 +454,15 @@ _TOTALS = frozenset(map(stem, ("total", "sum", "altogether", "gesamt", "summe", 
 
 
 def _pairs(amounts: Sequence[Amount]) -> Iterator[tuple[float, float]]:
-    """Yield the pairs of amounts that stand in one text or one column, in order."""
-    for one, two in combinations(amounts[:MAX_PAIRED], 2):
-        if one[0].text == two[0].text or (one[0].column and one[0].column == two[0].column):
-            yield one[1], two[1]
+    """Yield the pairs of amounts that stand in one text or one column, in order; also the only two of a source."""
+    is_only_pair = sum(not each.is_derived for each, _ in amounts) == 2
+    for (one, first), (two, second) in combinations(amounts[:MAX_PAIRED], 2):
+        if _are_beside(one, two) or (is_only_pair and not one.is_derived and not two.is_derived):
+            yield first, second
+
+
+def _are_beside(one: Operand, two: Operand) -> bool:
+    return one.text == two.text or (bool(one.column) and one.column == two.column)
 
 
 def _balances(amounts: Sequence[Amount], asked: _Asked) -> list[float]:
@@ -446,9 +506,10 @@ _MONEY_FLOWS = _INCOMES | _EXPENSES
 
 def _percentages(operands: Sequence[Operand], direction: int, *, is_share: bool) -> Iterator[float]:
     """Yield the changes in a direction, in both if there is none, and the shares if a share is asked for."""
+    is_only_pair = sum(not each.is_derived for each in operands) == 2
     for one, two in combinations(operands[:MAX_PAIRED], 2):
-        beside = one.text == two.text or (one.column and one.column == two.column)
-        second = amount_in(two.quantity, one.quantity) if beside else None
+        is_pair = _are_beside(one, two) or (is_only_pair and not one.is_derived and not two.is_derived)
+        second = amount_in(two.quantity, one.quantity) if is_pair else None
         first = one.quantity.values[0]
         if second is None or not first or not second or one.quantity.dimension == "percent":
             continue

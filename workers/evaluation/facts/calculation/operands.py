@@ -25,6 +25,8 @@ MAX_ROW = 80
 
 _PARTS = re.compile(r"[;|]\s?|,\s|\n|\s(?:and|und|et|y|e)\s(?!a half|half|\d)|(?<=[^\W\d])\.\s|[–—]\s")
 _KEY = re.compile(r"^\s*([^:]{1,60}):\s")
+_NAMED_ROW = re.compile(r"^\s*[^:]{1,60}:\s[^;\d]*;\s")
+"""The beginning of a row whose first cell is a name: "Month: July; Books lent: 210" counts books and no months."""
 _BRACKETS = re.compile(r"[(\[](?:in )?([^()\[\]]{1,20})[)\]]")
 _IN = re.compile(r"\bin ([^\W\d_%€$£]*\s?[^\W\d_]+|[^\W\d_]{0,8}\s?[€$£])(?=[\s.,:;|)]|$)")
 _EACH = re.compile(r"\b(?:each|apiece|je)\b", re.IGNORECASE)
@@ -81,7 +83,10 @@ def read_operands(texts: tuple[str, ...]) -> list[Operand]:
         if own and not numbers:
             heading = own
         found += numbers[: MAX_OPERANDS - len(found)]
-    return found
+    dates = [date for text in texts for date in read_details(text).dates] if len(texts) > 1 else []
+    return found + [
+        Operand(span, frozenset(), frozenset(), "", len(texts), is_derived=True) for span in spans_between(dates)
+    ]
 
 
 def _numbers(text: str, place: int, heading: Unit | None) -> Iterator[Operand]:
@@ -135,7 +140,7 @@ def _in_unit(number: Quantity, heading: Unit | None) -> Quantity:
 def _heading(text: str) -> Unit | None:
     """Return the unit that a heading or the name of a row gives: "(k€)", "in million pounds"."""
     first = _KEY.match(text)
-    if first and (unit := _unit(first[1])):
+    if first and not _NAMED_ROW.match(text) and (unit := _unit(first[1])):
         return unit
     for match in _BRACKETS.finditer(text):
         if unit := _unit(match[1]):

@@ -67,7 +67,7 @@ def implied_quantities(text: str, dates: Sequence[Date]) -> list[Quantity]:
 def spans_between(dates: Sequence[Date]) -> list[Quantity]:
     """Derive the years between any two of a few years, and the time between any two of a few times of day."""
     years = sorted({date.year for date in dates if date.year is not None})
-    clock = sorted({date.minute for date in dates if date.minute is not None and date.year is None})
+    clock = list(dict.fromkeys(date.minute for date in dates if date.minute is not None and date.year is None))
     found = []
     if len(years) <= MAX_SPANNED:
         for one, two in combinations(years, 2):
@@ -81,8 +81,9 @@ def spans_between(dates: Sequence[Date]) -> list[Quantity]:
             found.append(Quantity((span,), "month", True, False, 0.0, 0, span, written=f"{span:g} months"))
     if len(clock) <= MAX_SPANNED:
         for one, two in combinations(clock, 2):
-            seconds = 60.0 * (two - one)
-            found.append(Quantity((seconds,), "time", True, False, 30.0, 0, seconds, written=""))
+            # "It stopped at 22:40, and moved again at 03:15" passes midnight; "it arrived at 11:12, having left at 8:47" does not.
+            spans = tuple(60.0 * each for each in ((two - one,) if two > one else (two - one + 1440, one - two)))
+            found.append(Quantity(spans, "time", True, False, 30.0, 0, spans[0], written=""))
     return found
 
 

@@ -123,7 +123,7 @@ def restore_left_out(text: str, before: str = "") -> str:
 def _with_unit(match: re.Match[str]) -> str:
     last = key_of(match["who"].split()[-1])
     is_label = last in _BEFORE_OTHERS or (last in _LABELS and not _ARTICLE.search(match["who"]))
-    is_year = last in _BEFORE_YEARS and YEAR.fullmatch(match["number"])
+    is_year = YEAR.fullmatch(match["number"]) and (last in _BEFORE_YEARS or YEAR.search(match["who"]))
     # "takes 40 minutes. The second takes 25": another verb tells of another kind of number.
     goes_on = bool(_GOES_ON.search(match["who"]))
     other_verb = (match["stop"] or last in _COPULAS) and last not in _words_before(match) and not goes_on

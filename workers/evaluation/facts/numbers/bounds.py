@@ -20,6 +20,10 @@ _AT_MOST = re.compile(
 )
 _CAPPED = re.compile(r"[\d.,]+\s(?:[^\W\d_]+\s){0,2}(?:begrenzt|beschränkt|limitiert|gedeckelt)\b", re.IGNORECASE)
 """A number after "auf" that is a maximum: "auf 6 Bücher begrenzt"."""
+_RESULT = re.compile(r"\b(?:add(?:s|ed|ing)?|com(?:e|es|ing)|came) up to\s*[$€£]?$", re.IGNORECASE)
+"""Words of a sum, which "up to" does not limit: "they add up to 35 km"."""
+_SPAN = re.compile(r"[\w-]+ (?:second|minute|hour|day|night|week|month|quarter|year)s\b", re.IGNORECASE)
+"""A number of days or the like that a total is taken over: "over the three months"."""
 _DENIED = re.compile(
     r"(?:\b(?:not|never|cannot)|n['’]t)\s(?:(?:(?!(?:for|in|since|because|only|just)\b)[^\W\d_]+\s){0,2}?(?:exceed(?:ed|ing)?|(?:more|less|fewer|[^\W\d_]{3,}er) than)"
     r"|(?:be )?(?:over|above|under|below))\s*[$€£]?$",
@@ -30,12 +34,14 @@ _DENIED = re.compile(
 
 def is_approximate(before: str) -> bool:
     """Return true if "about" or the like, or a word of a bound, ends the text before a number."""
-    return bool(_APPROXIMATE.search(before))
+    return bool(_APPROXIMATE.search(before)) and not _RESULT.search(before)
 
 
 def bound_of(text: str, start: int) -> int:
     """Return 1 if the words before a place in a text make a number there a minimum, -1 for a maximum, else 0."""
     before = text[max(0, start - 40) : start].rstrip() + " "
+    if _RESULT.search(before) or (before.endswith("ver the ") and _SPAN.match(text, start)):
+        return 0
     side = 1 if _AT_LEAST.search(before) else -1 if _AT_MOST.search(before) else 0
     if not side and before.endswith("auf ") and _CAPPED.match(text, start):
         side = -1

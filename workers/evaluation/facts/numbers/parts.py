@@ -23,11 +23,19 @@ _FRACTION = PrefilteredPattern(
     rf"|(?<![\w.,/-])(?P<over>\d{{1,3}})/(?P<under>[1-9]\d{{0,2}})(?= of (?:the|all|its|our|their|users|customers|employees|people)\b)|(?<!-)\b(?P<one>{NUMBER_NAME}|one|\d{{1,6}}) (?:in|out of) (?:every )?(?P<all>{NUMBER_NAME}|\d{{1,6}})\b(?! [ap]\.?m\b)",
     re.IGNORECASE,
 )
+_LONE_FRACTION = PrefilteredPattern(
+    rf"(?:^\W{{0,3}}|\bby (?:about |around |roughly |nearly |almost )?)(?:(?P<top>an?|one|two|three|four)[\s-](?P<part>{_PARTS})|(?P<half>half))(?=\W*$|[,;.]|\s(?:in|since|from|between|over)\b)",
+    re.IGNORECASE,
+)
+"""A part of a whole that the question names, or of what has changed: "Three quarters.", "fell by a third"."""
 _ODD_SHARE = PrefilteredPattern(
     r"\b(?:share|fraction|proportion|probability|ratio|rate)\b[^.;]{0,40}?(?<![\w.,])(0[.,]\d{1,6})(?![\w%]|[.,]\d|\s?(?:%|percent))",
     re.IGNORECASE,
 )
-_AND_A_HALF = PrefilteredPattern(r"\b(?:(an?|one|\d{1,4}) )([^\W\d_]{1,12}) and a half\b", re.IGNORECASE)
+_AND_A_HALF = PrefilteredPattern(
+    rf"\b(?:(an?|{NUMBER_NAME}|one|\d{{1,4}}) )([^\W\d_]{{1,12}}) and (?:a (half|quarter)|three[ -]quarters)\b",
+    re.IGNORECASE,
+)
 _HALF_A = PrefilteredPattern(r"\bhalf an? ([^\W\d_]{1,12})\b", re.IGNORECASE)
 _ONE_UNIT = PrefilteredPattern(
     r"\b(?:lasts?|lasted|takes?|took|after|within|for|in|is|of|at|every|expires? after) (?:an?|one) ([^\W\d_]{1,12})\b|^(?:an?|one) ([^\W\d_]{1,12}) of\b",
@@ -108,14 +116,14 @@ def read_compounds(text: str) -> tuple[list[Quantity], str]:
 def read_shares(text: str) -> tuple[list[Quantity], str]:
     """Read parts of a whole as percentages ("two thirds of", "one in five"); return them with the text without them."""
     found: list[Quantity] = []
-    fractions = list(_FRACTION.finditer(text))
+    fractions = [*_FRACTION.finditer(text), *_LONE_FRACTION.finditer(text)]
     for match in fractions:
         if match["part"]:
             value = cardinal(match["top"]) * FRACTIONS[key_of(match["part"])]
-        elif match["over"]:
-            value = int(match["over"]) / int(match["under"])
         elif match["half"]:
             value = 0.5
+        elif match["over"]:
+            value = int(match["over"]) / int(match["under"])
         else:
             value = cardinal(match["one"]) / max(cardinal(match["all"]), 1.0)
         if 0.0 < value <= 1.0:
@@ -124,7 +132,7 @@ def read_shares(text: str) -> tuple[list[Quantity], str]:
             found.append(
                 Quantity((100.0 * value,), "percent", True, about, 0.5, bound, 100.0 * value, written=match[0])
             )
-    text = _FRACTION.sub(blank, text) if fractions else text
+    text = _LONE_FRACTION.sub(blank, _FRACTION.sub(blank, text)) if fractions else text
     if not _DIGIT.search(text):
         return found, text
     for match in _ODD_SHARE.finditer(text):
@@ -153,7 +161,9 @@ def read_halves(text: str) -> tuple[list[Quantity], str]:
             name = key_of(match[2] if pattern is _AND_A_HALF else match[1] or match[2])
             if name not in UNITS or len(name) < 3:
                 continue
-            count = cardinal(match[1]) + 0.5 if pattern is _AND_A_HALF else 0.5 if pattern is _HALF_A else 1.0
+            count = (
+                cardinal(match[1]) + _part(match[3]) if pattern is _AND_A_HALF else 0.5 if pattern is _HALF_A else 1.0
+            )
             dimension, factor = UNITS[name]
             found.append(
                 Quantity(
@@ -161,7 +171,7 @@ def read_halves(text: str) -> tuple[list[Quantity], str]:
                     dimension,
                     True,
                     pattern is _ONE_UNIT,
-                    HALF_STEP * factor,
+                    HALF_STEP * factor * (1.0 if 2.0 * count == int(2.0 * count) else 0.5),
                     0,
                     count,
                     written=match[0],
@@ -169,6 +179,10 @@ def read_halves(text: str) -> tuple[list[Quantity], str]:
             )
         text = pattern.sub(blank, text) if matches and pattern is not _ONE_UNIT else text
     return found, text
+
+
+def _part(name: str | None) -> float:
+    return 0.75 if name is None else FRACTIONS[key_of(name)]
 
 
 def blank(match: re.Match[str]) -> str:

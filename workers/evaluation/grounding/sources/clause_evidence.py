@@ -68,6 +68,7 @@ from workers.evaluation.relations.figures.table_cells import is_row_right
 from workers.evaluation.relations.permissions.exclusive_acts import is_act_of_others
 from workers.evaluation.relations.permissions.refused_acts import is_act_refused
 from workers.evaluation.relations.places_beside import is_side_right, without_side
+from workers.evaluation.relations.times.ages import is_age_right, without_age
 from workers.evaluation.text.languages.language import FUNCTION_WORDS, known_language
 from workers.evaluation.text.languages.local_words import LOCAL_LANGUAGES, content_words
 
@@ -127,7 +128,9 @@ class ClauseFindings:
     is_decisive: bool = False
 
 
-def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered: bool) -> ClauseFindings:
+def compare_clauses(
+    claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered: bool, is_calculated: bool = False
+) -> ClauseFindings:
     """Compare the clauses of a claim with the sentences that share most of its words.
 
     Only English is parsed. A claim that a sentence has word for word is not compared.
@@ -136,6 +139,7 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
         claim: the claim.
         units: the evidence.
         is_covered: whether the evidence has most words of the claim; else only a short answer is compared.
+        is_calculated: whether the figures of the claim follow from others, which therefore differ from them.
     """
     texts = [unit.text for unit in units]
     if is_of_other_case(claim.plain, texts):
@@ -164,6 +168,8 @@ def compare_clauses(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_
     if parallel == "mixed" and not is_placed:
         return ClauseFindings(("subject",))
     found = _compare(claim, units, is_covered=is_covered or _is_dated_reply(claim))
+    if is_calculated:
+        found = replace(found, mismatches=tuple(each for each in found.mismatches if each != "number"))
     if "negation" in found.mismatches and is_party_right(
         claim.plain, claim.asked, _chosen(claim, units, has_borders=True), claim.language
     ):
@@ -336,12 +342,12 @@ def _compare_relations(
         if answer is not None and answer is not says:
             return ClauseFindings(("negation",))
         is_right = answer is not None
+    is_of_age = says is None and is_age_right(stated, claim.asked, whole)
     told = without_side(reply) if is_right and is_side_right(stated, claim.asked, sentences) else reply
-    return (
-        ClauseFindings(is_confirmed=True, is_whole=True)
-        if is_right and needs_no_more(claim.asked, told, sentences)
-        else None
-    )
+    told = without_age(told) if is_of_age else told
+    if is_right and needs_no_more(claim.asked, told, sentences):
+        return ClauseFindings(is_confirmed=True, is_whole=True)
+    return ClauseFindings(keeps_values=True) if is_of_age else None
 
 
 def _of_short(claim: ExtractedClaim, short: Sequence[Clause], sentences: Sequence[str]) -> tuple[Mismatch, ...]:
