@@ -1,7 +1,10 @@
 """Define words that exclude each other: the two sides of a row cannot both be true of one thing."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+
+from workers.evaluation.text.prefilter import PrefilteredPattern
 
 _VERB_ROWS = """
 open | close shut
@@ -38,6 +41,7 @@ push | pull
 lend lent | borrow
 strengthen | weaken
 tighten | loosen
+strengthen intensify worsen | ease abate subside slacken weaken
 hire hired | dismiss
 heat | cool
 fill | empty emptied
@@ -55,7 +59,7 @@ uphold upheld allow grant | dismiss overturn overturned
 cancel | hold held occur happen
 postpone | held
 accompany accompanied together jointly | alone unaccompanied
-accelerate | decelerate
+accelerate | decelerate slow
 attract | repel
 arrive | depart
 connect | disconnect
@@ -205,6 +209,34 @@ PARTICLE_VERBS = frozenset(
 ) | {"switches"}
 """Words before "on" and "off" that make them opposites; elsewhere they are prepositions."""
 
+_ON, _WITHOUT_OBJECT = (
+    r"(?!\s(?:the|an?|its?|their|his|her|my|your|our|him|them)\b)",
+    r"(?=\s*(?:[.,;:!]|$)|\s(?:in|during|by|this|later|again|speed|toward|from|after|on|over|to|tonight|tomorrow|overnight|and|as|at|before|around|slightly)\b)",
+)
+_VERBS_WITH_PARTICLE = tuple(
+    (PrefilteredPattern(rf"\b(?:{pattern})", re.IGNORECASE), verb)
+    for pattern, verb in (
+        (rf"pick(?:s|ed|ing)?\sup{_WITHOUT_OBJECT}", "strengthen"),
+        (rf"(?:die[sd]?|dying)\s(?:down|away)\b|let(?:s|ting)?\sup{_WITHOUT_OBJECT}", "weaken"),
+        (r"call(?:s|ed|ing)?\soff\b", "cancelled"),
+        (r"(?:takes?|took|taken|taking)\splace\b", "occurred"),
+        (r"put(?:s|ting)?\soff\suntil\b", "postponed until"),
+        (
+            r"turned\sdown\b(?!\s(?:the\s)?(?:heat|volume|temperature|radio|music|lights?|gas|corner|road|street)\b)",
+            "rejected",
+        ),
+        (r"(?:speed(?:s|ed|ing)?|sped)\sup\b", "accelerate"),
+        (r"slow(?:s|ed|ing)?\sdown\b", "decelerate"),
+        (rf"(?:go|goes|went|gone|going)\sup\b{_ON}", "rose"),
+        (rf"(?:go|goes|went|gone|going|comes?|came|coming)\sdown\b{_ON}", "fell"),
+        (r"(?:shut(?:s|ting)?|clos(?:es?|ed|ing))\sdown\b", "closed"),
+        (r"sold\sout\b|out\sof\sstock\b", "unavailable"),
+        (r"in\sstock\b", "available"),
+        (r"laid\soff\b", "dismissed"),
+    )
+)
+"""Verbs with a particle, and the verb of a row that says the same: "the wind picks up" over "the wind eases"."""
+
 _PRIVATIVES = ("non-", "non", "un", "dis", "in", "im", "il", "ir")
 _NOT_PRIVATIVE = frozenset(
     [
@@ -353,6 +385,13 @@ POLES = _collected([*_poles(), *_degrees()])
 
 SHARES = {word: level for level, words in _SHARE_ROWS for word in words.split()}
 """Level of a quantifier by word."""
+
+
+def with_plain_verbs(text: str) -> str:
+    """Return a text with single verbs in the place of those with a particle."""
+    for pattern, verb in _VERBS_WITH_PARTICLE:
+        text = pattern.sub(verb, text)
+    return text
 
 
 def are_sides(one: str, two: str) -> bool:

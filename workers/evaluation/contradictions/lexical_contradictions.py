@@ -19,7 +19,14 @@ from itertools import islice
 
 from schemas.grounding import Mismatch
 from workers.evaluation.budget import spend
-from workers.evaluation.contradictions.antonyms import DEGREES, PARTICLE_VERBS, POLES, SHARES, without_privative
+from workers.evaluation.contradictions.antonyms import (
+    DEGREES,
+    PARTICLE_VERBS,
+    POLES,
+    SHARES,
+    with_plain_verbs,
+    without_privative,
+)
 from workers.evaluation.contradictions.denials import refuses_without
 from workers.evaluation.contradictions.values.row_mismatch import read_fields
 from workers.evaluation.facts.units import NUMBER_WORDS, UNITS
@@ -78,6 +85,9 @@ _SKIPPED = word_set(
     " should ever also even actually currently very wurde wird werden ist sind hat haben war est sont été of its their"
     " so too get gets got become became"
 )
+_SWITCHED = PARTICLE_VERBS - word_set("log logs logged logging sign signs signed signing")
+_AS_STATE = {"on": POLES["enabled"], "off": POLES["disabled"]}
+"""What is switched on is enabled."""
 _NAMED = word_set("named called look looks looking looked sought modelled take takes took")
 _ONLY = re.compile(r"\b(\w+) only (?:an? |the |one )?(\w+)\W*$", re.IGNORECASE)
 _ITEMS = re.compile(r", (?:and )?| and ", re.IGNORECASE)
@@ -137,7 +147,7 @@ def read_statements(text: str) -> tuple[Statement, ...]:
     """Split a text into clauses; a clause of one word belongs to the previous clause."""
     if (fields := read_fields(text)) is not None:
         return tuple(islice(_field_statements(text, fields), MAX_STATEMENTS))
-    text = _KEPT_FROM.sub(r"\1not ", _FORBIDDEN_TO.sub(" not ", _FREE.sub(" optional ", text)))
+    text = _KEPT_FROM.sub(r"\1not ", _FORBIDDEN_TO.sub(" not ", _FREE.sub(" optional ", with_plain_verbs(text))))
     parts: list[str] = []
     for part in _CLAUSE.split(text):
         if parts and (len(_content(part)) < 2 or len(_content(parts[-1])) < 2):
@@ -317,8 +327,12 @@ def _statement(text: str) -> Statement:
             continue
         if word in _AT_REST and is_left_alone:
             continue
-        if word not in ("on", "off") or (index and tokens[index - 1] in PARTICLE_VERBS):
-            for row, side in POLES.get(word, ()):
+        is_particle = word in ("on", "off")
+        if is_particle and index - 1 in denied:
+            sign = -sign  # "is not switched on" denies the verb
+        if not is_particle or (index and tokens[index - 1] in PARTICLE_VERBS):
+            same = _AS_STATE.get(word, ()) if tokens[index - 1] in _SWITCHED else ()
+            for row, side in (*POLES.get(word, ()), *same):
                 poles[row][side * sign].add(stem(word))
         if word in STOP_WORDS or len(word) < 4:
             continue

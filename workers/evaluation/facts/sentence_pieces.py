@@ -9,6 +9,7 @@ from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
 from workers.evaluation.facts.verb_forms import is_verb, verb_stem
+from workers.evaluation.text.languages.language import guess_language
 from workers.evaluation.text.prefilter import PrefilteredPattern
 from workers.evaluation.text.words import STOP_WORDS, kept_for_sentences, stem, word_set
 
@@ -36,6 +37,8 @@ _DEPENDENT = re.compile(
     re.IGNORECASE,
 )
 """Openings of a piece without a subject of its own."""
+_GERMAN_VERB = re.compile(r"[a-zäöü][a-zäöüß]+t\s")
+"""A verb that only its ending tells, at the start of a piece: "zählt etwa 3000 Einwohner". Attributes end otherwise."""
 _PRONOUN = re.compile(
     r"\W*(?:i|we|you|it|he|she|they|this|these|those|its|his|her|their|both|er|sie|es|dies\w*|il|elle|ils|elles|sein\w?|ihre?\w?|su|sus|son|sa|ses)\b",
     re.IGNORECASE,
@@ -136,6 +139,9 @@ def read_pieces(text: str) -> tuple[Piece, ...]:
         joint, position = (match["joint"] or match["word"] or match[0]).strip().lower(), match.end()
     if piece := _piece(text[position:], joint, names):
         pieces.append(piece)
+    verbs = [place for place, piece in enumerate(pieces) if place and _GERMAN_VERB.match(piece.text)]
+    if verbs and guess_language(text) == "de":
+        pieces = [replace(each, opens="dependent") if place in verbs else each for place, each in enumerate(pieces)]
     if len(pieces) > 1 and (label := _LABEL.match(text)) and not has_known_verb(label[0]):
         # "Warranty: frame 5 years, motor 3 years": the label holds for each part.
         shared = told_stems(label[0])

@@ -54,6 +54,7 @@ from workers.evaluation.grounding.claim_memory import current_memory
 from workers.evaluation.grounding.sources.clause_evidence import (
     OF_VALUES,
     ClauseFindings,
+    adds_reason_or_step,
     compare_clauses,
     is_english,
     is_exchanged,
@@ -403,7 +404,8 @@ def _measure(
         and says_only_order(without_opening(claim.reply or claim.plain), [claim.asked, *texts])
     )
     exchanged = not mismatches and not clauses.keeps_values and is_exchanged(claim, units)
-    if (is_answered and not exchanged) or (measures.is_confirmed and not mismatches):
+    is_made_up = not mismatches and not exchanged and adds_reason_or_step(claim, units)
+    if (is_answered and not exchanged and not is_made_up) or (measures.is_confirmed and not mismatches):
         return MeasuredClaim(
             np.zeros(len(FEATURES)), max(1, len(words)), (), tuple(top), float(alone[top[0]]), best, False, False
         )
@@ -412,6 +414,8 @@ def _measure(
     is_unread = is_open and claim.language in LOCAL_LANGUAGES
     if not mismatches and not clauses.keeps_values and (exchanged or is_misplaced(claim, short)):
         mismatches = ("subject",)
+    elif is_made_up:
+        mismatches = ("predicate",)
     return MeasuredClaim(
         measures.values,
         max(1, len(set(content_sequence(claim.plain, claim.language)))),

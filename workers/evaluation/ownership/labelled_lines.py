@@ -8,9 +8,10 @@ line if its own line has another value of that kind. A value is a figure, or the
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 
 from workers.evaluation.budget import spend
+from workers.evaluation.contradictions.parallel_clauses import is_small, stems_of
 from workers.evaluation.facts.calculation.arithmetic import same_dimension, same_quantity
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import AGGREGATES, told_stems
@@ -33,6 +34,22 @@ _REMARKS = frozenset(
     ("note", "notes", "warning", "tip", "important", "example", "attention", "caution", "question", "answer")
 )
 _DENIAL = re.compile(r"\b(?:no|not|without|never|only|neither|nor|than|instead|unlike)\b|n['’]t\b", re.IGNORECASE)
+_BY = re.compile(r"\b(?:by|durch|par|por)\b", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"[,;]\s|\s(?:while|whereas|but|während|aber|tandis que|mais|mientras|pero|mentre|ma|enquanto|mas|terwijl|maar)\s",
+    re.IGNORECASE,
+)
+_SHOWN = r"(?:light|lamp|led|display|indicator|icon|symbol|sign|flag|signal|marking)"
+_MEANING = re.compile(
+    rf"(?:[^.;]{{3,60}}:\s)?(?:an?\s|the\s)?(?P<label>[^.;,:\d]{{3,50}}?)\s(?:{_SHOWN}\s)?(?:means|indicates|signals|signifies|stands\sfor|bedeutet|signifie|significa|betekent)\s"
+    r"(?:that\s|dass\s|que\s|che\s|dat\s)?(?P<rest>[^.;]{3,160})",
+    re.IGNORECASE,
+)
+_STATE = re.compile(
+    rf"(?:[^.;]{{3,60}}:\s)?(?:if|when)\s(?:the\s|an?\s)?(?:\w+\s){{0,2}}?{_SHOWN}\s(?:is|turns|shows|glows|flashes)\s(?P<label>[^.,;]{{3,40}}),\s(?P<rest>[^.;]{{3,160}})",
+    re.IGNORECASE,
+)
+"""Items whose label means something: "Steady amber indicates that the filter is full"."""
 _INCLUDES = re.compile(r"\b(?:everything|all|same|plus|also|additionally|includes?|any)\b", re.IGNORECASE)
 """Words of a line that has what other lines have."""
 
@@ -158,3 +175,95 @@ def _has_word_of_others(claim: str, own: Line, others: Sequence[Line], sources: 
         and not any(read_line(text) is None and (word, noun) in _pairs(text) for texts in sources for text in texts)
         for word, noun in told
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """Hold the words of an item of a list, whether a verb joins label and value, and whether it has what others have."""
+
+    label: frozenset[str]
+    value: frozenset[str]
+    is_meaning: bool
+    is_open: bool
+
+
+def takes_value_of_other_item(
+    claim: str, topic: str, sources: Sequence[Sequence[str]], denial: re.Pattern[str]
+) -> bool:
+    """Return true if a claim in any language gives the label of one item of a list the words of another item's value.
+
+    Args:
+        claim: plain text of the claim.
+        topic: its question, for a part that names no label.
+        sources: the sentences of each source, in order.
+        denial: words by which the claim's language denies.
+    """
+    lists = [items for texts in sources for items in _lists(texts)]
+    if not lists:
+        return False
+    parts = [_told(part) for part in _CLAUSE.split(claim) if not (denial.search(part) or _DENIAL.search(part))]
+    spend(len(claim) + sum(map(len, lists)))
+    return any(
+        (place := _taken_from(words, _told(topic), items)) is not None
+        and not any(
+            items[place].value & words <= _told(text) and _read_item(text) is None
+            for texts in sources
+            for text in texts
+        )
+        for items in lists
+        for words in parts
+    )
+
+
+def _lists(texts: Sequence[str]) -> Iterator[list[_Item]]:
+    """Yield the items that follow each other in a source and are of one form; two of them at least."""
+    read = [item for text in texts[: 10 * MAX_LINES] for item in [_read_item(text)]]
+    for is_meaning, group in groupby(read, key=lambda item: None if item is None else item.is_meaning):
+        items = [item for item in group if item is not None][:MAX_LINES]
+        if is_meaning is not None and len(items) > 1:
+            yield items
+
+
+@kept_for_sentences
+def _read_item(text: str) -> _Item | None:
+    means = _STATE.match(text) or _MEANING.match(text)
+    match = means or _LINE.match(text)
+    if match is None or len(match["label"].split()) > MAX_LABEL + 2 or match["label"].strip().lower() in _REMARKS:
+        return None
+    label, value = _told(match["label"]), _told(match["rest"])
+    # Both "decided by …" and "handled by …" say who.
+    sort = frozenset("by" for _ in _BY.findall(match["rest"])[:1])
+    is_open = bool(_INCLUDES.search(match["rest"]))
+    return _Item(label, value | sort, means is not None, is_open) if label and value else None
+
+
+def _told(text: str) -> frozenset[str]:
+    return frozenset(word for word in stems_of(text) if not is_small(word) and not word[0].isdigit())
+
+
+def _taken_from(words: frozenset[str], topic: frozenset[str], items: Sequence[_Item]) -> int | None:
+    """Return the item whose value some words give to the label of another one; ``None`` if they do not."""
+    labels, values = _distinct([item.label for item in items], items), _distinct([item.value for item in items], items)
+    named = _most_named(words, labels)
+    if not named and not any(words & item.label for item in items):
+        named = _most_named(topic, labels)
+    held = [place for place, value in enumerate(values) if value and len(value & words) >= min(2, len(value))]
+    if len(named) != 1 or len(held) != 1 or values[named[0]] & words or items[named[0]].is_open:
+        return None
+    (own,), (other,) = named, held
+    is_of_one_sort = (
+        items[own].is_meaning or items[own].label & items[other].label or items[own].value & items[other].value
+    )
+    return other if values[own] and is_of_one_sort and not labels[other] & words else None
+
+
+def _most_named(words: frozenset[str], labels: Sequence[frozenset[str]]) -> list[int]:
+    return [place for place, label in enumerate(labels) if label and 2 * len(label & words) >= len(label)]
+
+
+def _distinct(each: Sequence[frozenset[str]], items: Sequence[_Item]) -> list[frozenset[str]]:
+    """Return the words of each label or value that stand in no other item, and only once in their own."""
+    return [
+        own.difference({"by"}, *(item.label | item.value for place, item in enumerate(items) if place != at))
+        for at, own in enumerate(each)
+    ]

@@ -116,3 +116,15 @@ def test_the_denied_attribute_of_a_subject_does_not_deny_its_verb(language: str,
 
 def test_two_denials_of_one_verb_are_one() -> None:
     assert is_contrary("Los perros no pueden entrar.", ["Los perros no pueden entrar nunca."], "es") is False
+
+
+@pytest.mark.parametrize(
+    ("evidence", "claim"),
+    [
+        (["O aparelho tem uma garantia de 3 years.", "A bateria e os filtros não estão abrangidos pela garantia."], "A bateria também está abrangida pela garantia de 3 years."),
+        (["O curso dura 2 years na sede.", "O seguro e os livros não estão incluídos no curso."], "O seguro também está incluído no curso de 2 years."),
+    ],
+)  # fmt: skip
+def test_a_figure_of_another_sentence_does_not_hide_a_denial(evidence: list[str], claim: str) -> None:
+    assert is_contrary(claim, evidence, "pt") is True
+    assert is_contrary(claim.replace("também está", "não está"), evidence, "pt") is False

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.harness.whole_answers import verdicts_on
 from workers.evaluation.facts.evidence_units import segment_source
 from workers.evaluation.ownership.value_owners import OwnedValues, gives_numbers, has_other_owner
 from workers.evaluation.text.wording import plain_text
@@ -261,3 +262,16 @@ def test_the_question_names_the_labelled_line() -> None:
 )
 def test_labelled_lines_leave_open_what_several_lines_or_others_say(contexts: tuple[str, ...], claim: str) -> None:
     assert not _misplaced(claim, *contexts)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "right", "wrong"),
+    [
+        ("Die Stadt Oberau liegt auf 610 Metern über dem Meer. Unterau, 4 Kilometer talabwärts gelegen, zählt rund 900 Einwohner und liegt auf 540 Metern.", "Unterau kommt auf 540 Meter.", "Unterau kommt auf 610 Meter."),
+        ("Der Turm Nord misst 80 Meter. Der Turm Süd, 2 Kilometer entfernt gelegen, bietet rund 90 Plätze und misst 65 Meter.", "Der Turm Süd kommt auf 65 Meter.", "Der Turm Süd kommt auf 80 Meter."),
+        ("Der See Alm fasst 300 Liter. Der See Bor, 3 Kilometer weiter gelegen und 20 Liter ärmer, bietet rund 90 Plätze und fasst 280 Liter.", "Der See Bor fasst 280 Liter.", "Der See Bor fasst 300 Liter."),
+    ],
+)  # fmt: skip
+def test_a_german_clause_that_begins_with_its_verb_keeps_the_subject(evidence: str, right: str, wrong: str) -> None:
+    assert verdicts_on("", evidence, right) == {"supported"}
+    assert verdicts_on("", evidence, wrong) == {"contradicted"}

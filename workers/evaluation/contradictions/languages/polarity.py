@@ -20,6 +20,8 @@ from workers.evaluation.contradictions.languages.opposite_words import (
     plain_phrases,
 )
 from workers.evaluation.contradictions.parallel_clauses import cut_clauses, is_small, stems_of
+from workers.evaluation.facts.units import UNITS
+from workers.evaluation.text.languages.local_words import SMALL_WORDS
 from workers.evaluation.text.words import KEPT_TEXTS
 
 ON_ONE_MATTER = 0.6
@@ -55,11 +57,14 @@ def is_contrary(claim: str, sentences: Iterable[str], language: str, *, is_quest
     own = _matter(claim, language)
     if not own:
         return None
-    best, found, missing = 0.0, set[bool](), own
+    named = frozenset(word for word in own if not word[0].isdigit() and word not in UNITS)
+    best, found, missing = (0.0, 0), set[bool](), own
     clauses = list(dict.fromkeys(part for text in sentences for part in _clauses(text, language)))
     for clause in clauses:
-        shared = len(own & (matter := _matter(clause, language))) / len(own)
-        if shared < max(best, ON_ONE_MATTER):
+        matter = _matter(clause, language)
+        # Of two clauses with as many words, the one that has fewer of them as figures is nearer.
+        shared = len(own & matter) / len(own), len(named & matter)
+        if shared[0] < ON_ONE_MATTER or shared < best:
             continue
         if shared > best:
             best, found, missing = shared, set(), own - matter
@@ -97,8 +102,9 @@ def _matter(text: str, language: str) -> frozenset[str]:
     """Return the words of a text without denials and opposites, cut to their first letters."""
     for one, two in (*OPPOSITES, *MODALITY):
         text = two.sub(" ", one.sub(" ", text))
-    text = EXISTENCE.sub(" ", text)
-    return frozenset(word[:KEY] for word in stems_of(denial_pattern(language).sub(" ", text)) if not is_small(word))
+    text, small = EXISTENCE.sub(" ", text), SMALL_WORDS.get(language, frozenset())
+    words = stems_of(denial_pattern(language).sub(" ", text))
+    return frozenset(word[:KEY] for word in words if not is_small(word) and word not in small)
 
 
 def _excludes(claim: str, clause: str, language: str, *, is_question: bool) -> bool | None:

@@ -26,6 +26,7 @@ from workers.evaluation.clauses.kinds.contests import is_contest_right
 from workers.evaluation.clauses.kinds.frequencies import is_frequency_right, without_frequency
 from workers.evaluation.clauses.kinds.kept_limits import is_limit_kept
 from workers.evaluation.clauses.kinds.limits import answer_by_figure, needs_no_more
+from workers.evaluation.clauses.kinds.made_up_parts import has_made_up_part
 from workers.evaluation.clauses.kinds.opening_days import answer_by_days, is_day_asked, is_day_right
 from workers.evaluation.clauses.kinds.permissions import answer_of
 from workers.evaluation.clauses.paraphrases import with_paraphrases
@@ -54,6 +55,7 @@ from workers.evaluation.contradictions.values.time_sides import says_same_side
 from workers.evaluation.facts.calculation.time_spans import YEAR
 from workers.evaluation.facts.verb_forms import has_verb_forms
 from workers.evaluation.grounding.sources.evidence import EvidenceUnit
+from workers.evaluation.ownership.labelled_lines import takes_value_of_other_item
 from workers.evaluation.relations.comparison import (
     answer_by_relation,
     is_end_kept,
@@ -144,6 +146,8 @@ def compare_clauses(
     texts = [unit.text for unit in units]
     if is_of_other_case(claim.plain, texts):
         return ClauseFindings(("subject",))
+    if _is_of_other_item(claim, units):
+        return ClauseFindings(("subject",))
     if _is_refused(claim, units):
         return ClauseFindings(("negation",))
     if claim.language == "en" and is_said_by_opposites(claim.plain, texts):
@@ -196,6 +200,16 @@ def is_exchanged(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool:
     return is_english(stated) and has_exchanged_part(stated, list(sources.values()))
 
 
+def adds_reason_or_step(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool:
+    """Return true if an English claim has a reason or a step of which nothing stands in the evidence."""
+    if claim.language != "en" or not units:
+        return False
+    reply = claim.reply or claim.plain
+    stated = reply if not claim.asked or consents(claim.asked, reply) is None else without_opening(reply)
+    words = (unit.words for unit in units)
+    return has_made_up_part(stated, claim.asked, [unit.text for unit in units], words) and is_english(stated)
+
+
 def _is_dated_reply(claim: ExtractedClaim) -> bool:
     """Return true for a few words with a year that stand for their question: "It opened in 1994."."""
     return (
@@ -218,6 +232,20 @@ def _is_refused(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool:
     stated = reply if says is None else without_opening(reply)
     topic = claim.asked or claim.antecedent
     return is_act_refused(stated, topic, sentences) or is_act_of_others(stated, sentences)
+
+
+def _is_of_other_item(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool:
+    """Return true if a claim gives one item of a list what stands at another one."""
+    reply = claim.reply or claim.plain
+    says = consents(claim.asked, reply) if claim.asked else None
+    if says is False:
+        return False
+    sources: dict[int, list[str]] = {}
+    for unit in units:
+        sources.setdefault(unit.number, []).extend([] if unit.of_record else [unit.text])
+    stated = claim.plain if says is None else without_opening(reply)
+    topic = claim.asked or claim.antecedent
+    return takes_value_of_other_item(stated, topic, list(sources.values()), denial_pattern(claim.language))
 
 
 def _opens_otherwise(claim: ExtractedClaim, units: Sequence[EvidenceUnit]) -> bool:

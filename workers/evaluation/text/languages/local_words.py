@@ -29,7 +29,7 @@ _ALGORITHMS: Mapping[str, str] = {
 LOCAL_LANGUAGES = frozenset((*_ALGORITHMS, "ja", "zh", "ko"))
 """Languages whose words this module reduces; the words of others are reduced as English ones."""
 
-_SMALL: Mapping[str, frozenset[str]] = {
+SMALL_WORDS: Mapping[str, frozenset[str]] = {
     "de": word_set(
         "sein seine seiner seinen seinem ihre ihrer ihren ihrem dieser diese dieses diesem diesen dort dann so nur noch schon sowie man kann können soll muss wer was wo wann wie welche welcher welches beim ins ans am vom es sie diejenigen jeweils bis ab um"
     ),
@@ -83,7 +83,7 @@ def local_sequence(text: str, language: str) -> tuple[str, ...]:
 def _sequence(text: str, language: str) -> tuple[str, ...]:
     lowered = text.lower()
     if language in _ALGORITHMS:
-        small = _SMALL[language] | STOP_WORDS
+        small = SMALL_WORDS[language] | STOP_WORDS
         words = [word for word in _WORD.findall(lowered) if word not in small]
         stems = _stemmer(language)(words)
         return tuple(stem(word) if word in ENGLISH_FORMS else own for word, own in zip(words, stems, strict=True))
