@@ -33,7 +33,12 @@ from workers.evaluation.claims.assertions import (
 )
 from workers.evaluation.claims.clauses import Part, has_verb, row_cells, split_row, split_sentence
 from workers.evaluation.claims.courtesies import COURTESY_LEAD, states_beside_courtesy, without_courtesy
-from workers.evaluation.claims.short_answers import MAX_QUESTION, depends_on_question, resolve_short_answer
+from workers.evaluation.claims.short_answers import (
+    MAX_QUESTION,
+    depends_on_question,
+    plain_question,
+    resolve_short_answer,
+)
 from workers.evaluation.facts.evidence_units import labelled
 from workers.evaluation.facts.forms.gapped_clauses import restore_gapped
 from workers.evaluation.facts.forms.left_out_words import restore_left_out, with_asked_unit
@@ -163,7 +168,7 @@ def extract_claims(
     own = (len(text) > SHORT and known_language(text)) or known_language(f"{text}\n{query}")
     language = own or known_language(background) or "en"
     claims = [_localized(claim, language) for claim in claims]
-    query = local_forms(query, language)
+    query = local_forms(query, language) if language != "en" else plain_question(local_forms(query, language))
     first = next((place for place, claim in enumerate(claims) if claim.needs_grounding), None)
     if query and first is not None:
         short = replace(claims[first], plain=with_asked_unit(query, claims[first].plain))

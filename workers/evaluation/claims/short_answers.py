@@ -72,6 +72,8 @@ _ELLIPSIS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """A pronoun with an auxiliary verb, which says yes or no without the word: "It is not", "Das ist sie", "Elle ne l'est pas"."""
+_HEAD = re.compile(r"\W*\w+(?:\s\w+(?:['’]t)?){1,3}(?=\s*[:;–—.]\s)|.+", re.DOTALL)
+"""Few words before a mark, or the whole text: "It does: users can log in"."""
 _DENIED = ("denied", "cannot", "shortened", "nicht", "pas", "niet")
 _SAME_VERB = tuple(
     frozenset(words.split())
@@ -127,6 +129,34 @@ _PRONOUN = re.compile(
     r"\W*(?:it|he|she|they|this|that|er|sie|es|il|elle|él|ele|lui|hij|zij|он|она|оно)\b", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_AUXILIARY = r"(?:is|are|was|were|can|could|may|must|will|would|should|has|have|does|do|did)"
+_NEGATIVE_LEAD = re.compile(rf"^(\W*(?:(?:and|so|but)\s)?)({_AUXILIARY}|ca|wo)n['’]t\s", re.IGNORECASE)
+_TAGGED = re.compile(
+    rf"^\W*(?:(?:and|so|but)\s)?(?P<subject>[^,?]{{1,80}}?)(?:\s(?P<verb>{_AUXILIARY})(?=\s)(?P<rest>[^?]{{2,200}}?)|(?P<act>\s[^?]{{2,200}}?)),\s"
+    rf"(?:(?P<tag>{_AUXILIARY}|ca|wo)n['’]t\s(?:it|he|she|they|you|we|I|there|that|one)|right|correct|yes)\s*\?*$",
+    re.IGNORECASE,
+)
+_DENYING = re.compile(r"\b(?:not|no|never|nobody|none|cannot|neither|without)\b|n['’]t\b", re.IGNORECASE)
+_SHORTENED = {"ca": "can", "wo": "will"}
+
+
+def plain_question(query: str) -> str:
+    """Return an English question without its negation or tag: "Aren't they exempt?" and "They are exempt, right?" ask "Are they exempt?".
+
+    Yes affirms and no denies the same thing to all three. A denied statement with a tag is left as it is: yes to "They
+    are not exempt, right?" may mean either.
+    """
+    last = _last_sentence(query)
+    before, asked = query[: len(query.strip()) - len(last)], last
+    if lead := _NEGATIVE_LEAD.match(last):
+        verb = lead[2].lower()
+        asked = f"{lead[1]}{_SHORTENED.get(verb, verb).capitalize()} {last[lead.end() :]}"
+    elif (tagged := _TAGGED.match(last)) and not _DENYING.search(
+        last[: tagged.end("rest" if tagged["verb"] else "act")]
+    ):
+        verb = tagged["verb"] or _SHORTENED.get((tagged["tag"] or "").lower(), tagged["tag"]) or "does"
+        asked = f"{verb.capitalize()} {tagged['subject']}{tagged['rest'] or tagged['act']}?"
+    return f"{before}{asked}"
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
@@ -169,7 +199,7 @@ def needs_question(query: str, plain: str) -> bool:
     """
     if not query.strip() or not plain.strip() or (size := _size(plain)) > MAX_ELLIPSIS:
         return False
-    is_polar = any(opening.match(plain) for opening in (_CONSENT, _DENIAL)) or _ELLIPSIS.fullmatch(plain) is not None
+    is_polar = any(opening.match(plain) for opening in (_CONSENT, _DENIAL)) or _short_reply(plain) is not None
     return is_polar or (size <= MAX_FRAGMENT and not has_verb(plain))
 
 
@@ -178,15 +208,15 @@ def stated_by(query: str, plain: str) -> str | None:
     says = consents(query, plain)
     if says is False:
         return None
-    consent = _CONSENT.match(plain) or (_ELLIPSIS.fullmatch(plain) if says else None)
-    return plain[consent.end() :] if consent else plain
+    consent = _CONSENT.match(plain) or (_short_reply(plain) if says else None)
+    return _behind(plain, consent) if consent else plain
 
 
 @kept_for_sentences
 def without_opening(plain: str) -> str:
     """Return what an answer states after its yes or no."""
-    opening = _DENIAL.match(plain) or _CONSENT.match(plain) or _ELLIPSIS.fullmatch(plain)
-    return plain if opening is None or _NO_NOUN.match(plain) else plain[opening.end() :].strip()
+    opening = _DENIAL.match(plain) or _CONSENT.match(plain) or _short_reply(plain)
+    return plain if opening is None or _NO_NOUN.match(plain) else _behind(plain, opening)
 
 
 def asks_for_value(query: str) -> bool:
@@ -228,9 +258,19 @@ def refuses_request(plain: str) -> bool:
     return _REFUSAL.fullmatch(plain) is not None
 
 
+def _short_reply(plain: str) -> re.Match[str] | None:
+    """Return a pronoun with an auxiliary verb that is the whole answer, or stands before a mark: "It does: …"."""
+    head = _HEAD.match(plain)
+    return None if head is None else _ELLIPSIS.fullmatch(plain, 0, head.end())
+
+
+def _behind(plain: str, opening: re.Match[str]) -> str:
+    return plain[opening.end() :].lstrip(" ,.;:–—").strip()
+
+
 def _elliptic(question: str, plain: str) -> bool | None:
     """Return what a pronoun says with the auxiliary verb of its question."""
-    found = _ELLIPSIS.fullmatch(plain)
+    found = _short_reply(plain)
     if found is None:
         return None
     says = not any(found[name] for name in _DENIED)
@@ -251,7 +291,7 @@ def _resolve_polar(question: str, statement: str, plain: str) -> str:
     opening = _DENIAL.match(plain) or _CONSENT.match(plain) or (None if says is None else _ELLIPSIS.fullmatch(plain))
     if opening is None or (_NO_NOUN.match(plain) and has_verb(plain)):
         return plain
-    rest = plain[opening.end() :].strip()
+    rest = _behind(plain, opening)
     asked = content_words(statement)
     shared = len(asked & content_words(rest))
     says_it_all = not _PRONOUN.match(rest) and len(content_words(rest)) > 1

@@ -24,6 +24,8 @@ LONG_VALUE = 200
 
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 _TITLE_UNIT = re.compile(r"(?P<name>[^,()]+?)(?:,\s(?P<one>[^\W\d_A-ZА-Я]{1,7}\.?)|\s?\((?P<two>[^\W\d_]{1,12}|%)\))")
+_MARKS = dict.fromkeys("✓✔☑✅", "yes") | dict.fromkeys("✗✘❌☒", "no")
+"""What a cell says that holds a mark alone."""
 _BARE_FIGURE = re.compile(r"\d[\d.,' ]*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DAYS = dict(
@@ -149,6 +151,7 @@ def labelled(header: tuple[str, ...], cells: list[str]) -> str:
     A unit in a title goes to its figure: "Height (m)" over "324" reads "Height: 324 m".
     """
     titles = header + ("",) * (len(cells) - len(header))
+    cells = [_MARKS.get(cell.strip().rstrip("\ufe0f"), cell) for cell in cells]
     pairs = [(title, cell) for title, cell in zip(titles, cells, strict=False) if re.search(r"\w", cell)]
     return "; ".join(_labelled_cell(title, cell) if title else cell for title, cell in pairs)
 

@@ -16,7 +16,12 @@ from workers.evaluation.text.languages.local_words import content_words
 from workers.evaluation.text.words import stem, word_set
 
 AGREEING = frozenset(
-    map(stem, word_set("correct right true exact absolute certain definite indeed sure course case so cannot never"))
+    map(
+        stem,
+        word_set(
+            "correct right true exact absolute certain definite indeed sure course case so cannot never nobody stay stays remain remains"
+        ),
+    )
 )
 """Words that only repeat a yes or no."""
 _WORD = re.compile(r"\w+")
@@ -27,6 +32,8 @@ def adds_nothing(
 ) -> bool:
     """Return true if the evidence and the question have all that a short answer says behind its yes or no."""
     rest = without_opening(claim.reply or claim.plain)
+    if says_only_polarity(rest):
+        return True
     details = read_details(rest)
     missing = missing_details(details, index.known, [read_details(units[place].text) for place in top])
     if missing.figures or missing.dates or missing.names:

@@ -52,6 +52,7 @@ from workers.evaluation.grounding.claim_features import (
 )
 from workers.evaluation.grounding.claim_memory import current_memory
 from workers.evaluation.grounding.sources.clause_evidence import (
+    OF_ANSWER,
     OF_VALUES,
     ClauseFindings,
     adds_reason_or_step,
@@ -393,6 +394,8 @@ def _measure(
     if clauses.keeps_values:
         misplaced = False
         mismatches = tuple(each for each in mismatches if each not in OF_VALUES)
+    if clauses.is_answer_right:
+        mismatches = tuple(each for each in mismatches if each not in OF_ANSWER)
     compared = mismatches
     mismatches = tuple(dict.fromkeys((*mismatches, *clauses.mismatches)))
     near = frozenset().union(*(units[place].words for place in top[:TOP]))
@@ -410,7 +413,10 @@ def _measure(
             np.zeros(len(FEATURES)), max(1, len(words)), (), tuple(top), float(alone[top[0]]), best, False, False
         )
     has_question = bool(claim.asked or claim.antecedent)
-    is_open = (has_question and says_only_polarity(claim.plain)) or is_of_small_words(claim, texts)
+    is_of_question = (
+        bool(texts) and texts[0].rstrip().endswith("?") and bool(claim.reply) and says_only_polarity(claim.reply)
+    )
+    is_open = (has_question and says_only_polarity(claim.plain)) or is_of_question or is_of_small_words(claim, texts)
     is_unread = is_open and claim.language in LOCAL_LANGUAGES
     if not mismatches and not clauses.keeps_values and (exchanged or is_misplaced(claim, short)):
         mismatches = ("subject",)
@@ -437,7 +443,7 @@ def _measure(
                 )
             )
         ),
-        bool(measures.record.denied),
+        bool(measures.record.denied) and not clauses.is_answer_right,
         0 if clauses.keeps_values else measures.unknown_figures,
         "other_language" if is_unread else _reading(claim, [units[place] for place in top], unseen),
         is_open and not is_unread,
@@ -452,6 +458,9 @@ def _text_before(units: Sequence[EvidenceUnit], place: int) -> str:
 def _compared(claim: ExtractedClaim, texts: Sequence[str]) -> tuple[Mismatch, ...]:
     """Compare a claim with texts; what "no" denies of its question is no value that it states."""
     found = compare(claim.plain, texts[0], texts[1:])
+    if texts[0].rstrip().endswith("?"):
+        # A question of the evidence affirms nothing.
+        found = tuple(each for each in found if each not in OF_ANSWER)
     if "negation" in found and claim.antecedent and DENIED.search(claim.antecedent) and not has_verb(claim.plain):
         # "The limit does not apply to:" denies the items of the list below it.
         joined = f"{claim.antecedent.rstrip(' :：')} {claim.plain}"

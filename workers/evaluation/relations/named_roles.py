@@ -16,14 +16,14 @@ MAX_HOLDER = 3
 """Most words of the holder of a role."""
 
 _THE = r"(?:the|its|their|his|her|our|your)"
-_ROLE = r"(?P<role>(?:[a-z][\w-]*\s){0,2}?[a-z][\w-]+)(?:\sof\s(?P<of>[^,;.]{2,40}?))?"
+_ROLE = r"(?P<role>(?:[a-z][\w-]*\s){0,2}?[a-z][\w-]+)(?:\s(?:of|in)\s(?P<of>[^,;.]{2,40}?))?"
 _NAME = r"(?:[A-Z][\w.'’-]*)(?:\s(?:[A-Z][\w.'’-]*|of|de|von|van)){0,3}"
-_HOLDER = rf"(?P<holder>(?:(?i:the)\s)?{_NAME}|(?:(?i:the)\s)?[a-z][\w-]{{2,20}}(?=[,;.]|$))"
+_HOLDER = rf"(?P<holder>(?:(?i:the)\s)?{_NAME}|(?:(?i:the)\s(?:[a-z][\w-]{{2,20}}\s)?)?[a-z][\w-]{{2,20}}(?=[,;.]|$))"
 _IS = r"(?:is|are|was|were)(?:\s(?:still|called|named))?"
 _DEFINED: tuple[PrefilteredPattern, ...] = tuple(
     PrefilteredPattern(pattern)
     for pattern in (
-        rf"(?:^|[;.:]\s|,\s(?:and|but|while)\s|\s(?:and|but|while)\s)(?i:{_THE})\s{_ROLE}\s{_IS}\s{_HOLDER}",
+        rf"(?:^|[;.:]\s|,\s(?:(?:and|but|while)\s)?|\s(?:and|but|while)\s)(?i:{_THE})\s{_ROLE}\s{_IS}\s{_HOLDER}",
         rf"(?:^|[;.:]\s|\s)(?i:{_THE})\s{_ROLE},\s{_HOLDER},",
         rf"(?:^|[;.:]\s|,\s(?:and|but|while)\s)(?P<holder>{_NAME}|[A-Z]?[a-z][\w-]{{2,20}})\s(?:is|are|was|were)\s{_THE}\s{_ROLE}(?=[,;.]|$)",
         rf"(?:^|[;.:]\s)(?i:{_THE})\s{_ROLE}\s{_IS}\san?\s[^,;.]{{2,40}}?\s(?:called|named)\s(?P<holder>{_NAME}|[a-z][\w-]{{2,20}})",
@@ -31,6 +31,10 @@ _DEFINED: tuple[PrefilteredPattern, ...] = tuple(
 )
 _CLAIMED = re.compile(rf"^\W*(?i:{_THE})\s{_ROLE}\s{_IS}\s(?P<holder>(?:the\s)?[^,;.:()]{{2,40}})\W*$")
 _ASKED = re.compile(rf"^\W*(?i:what|who|which)\s(?:is|are|was|were)\s{_THE}\s{_ROLE}\s?\?\W*$")
+_POLAR = re.compile(
+    rf"^\W*(?P<be>is|was)\s(?P<holder>[^,;.:()]{{2,40}}?)\s(?P<role>(?:still\s)?{_THE}\s(?:[a-z][\w-]*\s?){{1,4}}(?:(?:of|in)\s[^,;.?]{{2,40}})?)\s?\?*\W*$",
+    re.IGNORECASE,
+)
 _CHANGED = re.compile(
     r"\b(?:until|since|former(?:ly)?|previous(?:ly)?|successor|succeeded|replac\w+|became|becomes?|now|today|new|old|then|once|acting|interim|next|later|first|(?<!came\s)second|another|one of|some|in\s(?:1\d|20)\d\d)\b",
     re.IGNORECASE,
@@ -90,11 +94,42 @@ def is_holder_right(claim: str, question: str, sentences: Sequence[str]) -> bool
     strange, told = own.holder - other, other - own.holder
     if not strange or not told or any(each.is_name != own.is_name for each, _ in known):
         return None
-    pieces = [piece for text in texts for piece in _PIECE.split(text) if strange <= content_words(piece)]
+    pieces = [piece for text in texts for piece in _PIECE.split(text) if strange <= _singular(content_words(piece))]
     is_open = any(
         _ALIAS.search(piece) or _CHANGED.search(piece) or content_words(piece) & (own.role | told) for piece in pieces
     )
     return False if pieces and not is_open else None
+
+
+def _singular(words: frozenset[str]) -> frozenset[str]:
+    return words | {f"{word[:-1]}f" for word in words if word.endswith("v")}
+
+
+def answer_by_holder(question: str, sentences: Sequence[str]) -> bool | None:
+    """Return false if the evidence gives the role that a question asks of one thing to another: "Is Vik the capital?"."""
+    asked = _POLAR.match(question[:MAX_TEXT])
+    if asked is None:
+        return None
+    return is_holder_right(_stated(asked), "", sentences)
+
+
+def is_role_of_other(question: str, sentences: Sequence[str]) -> bool:
+    """Return true if the evidence gives the role that a question asks of one thing to others alone, which may be the same thing."""
+    asked = _POLAR.match(question[:MAX_TEXT])
+    own = _claimed(_stated(asked), "") if asked else None
+    if own is None:
+        return False
+    known = [
+        each
+        for text in sentences
+        for each in _defined(text[:MAX_TEXT])
+        if own.role == each.role and (own.of <= each.of or not each.of)
+    ]
+    return bool(known) and not any(each.holder & own.holder for each in known)
+
+
+def _stated(asked: re.Match[str]) -> str:
+    return f"{asked['role'].strip()} {asked['be'].lower()} {asked['holder']}"
 
 
 def _claimed(claim: str, question: str) -> _Definition | None:

@@ -59,7 +59,7 @@ _OF_LIMITS = frozenset(
     map(
         stem,
         word_set(
-            "age minimum maximum limit least most only under over above below years must may can need allowed required"
+            "age minimum maximum limit closed shut least most only under over above below years must may can need allowed required"
         ),
     )
 )

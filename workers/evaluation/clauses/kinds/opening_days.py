@@ -124,6 +124,7 @@ def answer_by_days(question: str, sentences: Sequence[str]) -> bool | None:
     if not asked or DENIED.search(question):
         return None
     topic = content_words(question) - _DAYS
+    is_exclusive = not any(asked & read_weekdays(text) for text in sentences)
     best, found = (0, False), set[bool]()
     for piece in (piece for text in sentences for piece in _PIECE.split(text)):
         days = _days(piece)
@@ -142,6 +143,14 @@ def answer_by_days(question: str, sentences: Sequence[str]) -> bool | None:
             found.add(not turned)
         elif not asked & days and not turned:
             found.add(False)  # Of other days "closed on Mondays" says nothing.
+        elif (
+            not asked & days
+            and _CLOSED.search(question)
+            and not _CLOSED.search(piece)
+            and not DENIED.search(piece)
+            and is_exclusive
+        ):
+            found.add(True)  # What opens from Tuesday to Sunday is closed on Mondays.
     return found.pop() if len(found) == 1 else None
 
 

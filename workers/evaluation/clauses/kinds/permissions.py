@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from workers.evaluation.text.parser import parse
-from workers.evaluation.text.words import KEPT_TEXTS, word_set
+from workers.evaluation.text.words import KEPT_TEXTS, content_words, word_set
 
 _FORBIDDEN = re.compile(
     r"\b(?:must not|mustn['’]t|may not|can ?not|can['’]t|(?:is|are)(?: \w+ly)? not (?:allowed|permitted|possible|welcome)"
@@ -28,6 +28,12 @@ _REQUIRED = re.compile(
 )
 _LIMITED = re.compile(r"\b(?:only|unless|except|if|without|until|before|after|but|when|with|provided)\b", re.I)
 _FROM_THEN = re.compile(r"\b(?:after|before|until|unless|if|when)\b", re.I)
+_ASKS_EXEMPTION = re.compile(
+    r"\W*(?:is|are|am)\s(?P<who>[^,;?]{2,60}?)\s(?:exempt(?:ed)?|excluded|excused|left out|released|free)\s(?:from|of)\s(?P<matter>[^,;?]{2,80})",
+    re.I,
+)
+_INCLUDED = re.compile(r",?\s(?:including|also|even|not excepting)\s[^,;.]{2,80}|,\s[^,;.]{2,40}\sincluded\b", re.I)
+_ALL = re.compile(r"\b(?:all|every|everyone|everybody|each|any)\b", re.I)
 KEY = 5
 """Letters by which nouns are compared: "photos" and "photography"."""
 _GENERAL = word_set("charge fee cost price time way thing person people one")
@@ -40,14 +46,14 @@ def answer_of(question: str, sentences: Iterable[str]) -> bool | None:
         question: a question for yes or no.
         sentences: the evidence.
     """
-    asks = _norm(question)
+    asks = norm_of(question)
     nouns = _nouns(question)
     if asks is None or not nouns:
         return None
     found = {
         says[1]
         for text in sentences
-        if (says := _norm(text)) is not None
+        if (says := norm_of(text)) is not None
         and says[0] == asks[0]
         and nouns <= _nouns(text)
         and not _is_limited(says, text)
@@ -55,7 +61,26 @@ def answer_of(question: str, sentences: Iterable[str]) -> bool | None:
     return (found.pop() == asks[1]) if len(found) == 1 else None
 
 
-def _norm(text: str) -> tuple[str, bool] | None:
+def answer_by_inclusion(question: str, sentences: Iterable[str]) -> bool | None:
+    """Return false if a question asks for an exemption of those whom a sentence on all includes: "all staff, also interns"."""
+    asked = _ASKS_EXEMPTION.match(question)
+    if asked is None:
+        return None
+    who, matter = content_words(asked["who"]), content_words(asked["matter"])
+    for text in sentences:
+        included = _INCLUDED.search(text)
+        told = content_words(text)
+        if (
+            included
+            and _ALL.search(text[: included.start()])
+            and who <= content_words(included[0])
+            and len(matter & told) * 2 >= len(matter)
+        ):
+            return None if _NEEDLESS.search(text) or _FORBIDDEN.search(text) else False
+    return None
+
+
+def norm_of(text: str) -> tuple[str, bool] | None:
     """Return what kind of norm a text has, permission or duty, and whether it affirms it."""
     if _NEEDLESS.search(text):
         return "duty", False

@@ -4,8 +4,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import groupby
 
 from schemas.grounding import Mismatch
+from workers.evaluation.budget import spend
 from workers.evaluation.claims.claim_extraction import ExtractedClaim
 from workers.evaluation.claims.clauses import has_verb
 from workers.evaluation.claims.short_answers import (
@@ -20,15 +22,19 @@ from workers.evaluation.clauses.clause_comparison import are_confirmed, are_oppo
 from workers.evaluation.clauses.clause_reader import Clause, is_instruction, read_clauses
 from workers.evaluation.clauses.exchanged_parts import has_exchanged_part
 from workers.evaluation.clauses.kinds.added_items import adds_item
+from workers.evaluation.clauses.kinds.asked_before import answer_by_asked
 from workers.evaluation.clauses.kinds.charges import answer_by_charge, is_charged_rightly
 from workers.evaluation.clauses.kinds.closed_lists import answer_by_list
 from workers.evaluation.clauses.kinds.contests import is_contest_right
+from workers.evaluation.clauses.kinds.dated_records import answer_by_dates
 from workers.evaluation.clauses.kinds.frequencies import is_frequency_right, without_frequency
 from workers.evaluation.clauses.kinds.kept_limits import is_limit_kept
 from workers.evaluation.clauses.kinds.limits import answer_by_figure, needs_no_more
 from workers.evaluation.clauses.kinds.made_up_parts import has_made_up_part
+from workers.evaluation.clauses.kinds.marked_fields import answer_by_mark
 from workers.evaluation.clauses.kinds.opening_days import answer_by_days, is_day_asked, is_day_right
-from workers.evaluation.clauses.kinds.permissions import answer_of
+from workers.evaluation.clauses.kinds.permissions import answer_by_inclusion, answer_of
+from workers.evaluation.clauses.kinds.told_acts import answer_by_casualties, answer_by_freezing
 from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.placed_answers import is_answer_placed
 from workers.evaluation.clauses.question_clauses import answered_clauses, polar_clauses
@@ -53,6 +59,7 @@ from workers.evaluation.contradictions.values.listed_values import belongs_to_ot
 from workers.evaluation.contradictions.values.qualified_values import is_of_other_case
 from workers.evaluation.contradictions.values.time_sides import says_same_side
 from workers.evaluation.facts.calculation.time_spans import YEAR
+from workers.evaluation.facts.text_tables import ENTRY
 from workers.evaluation.facts.verb_forms import has_verb_forms
 from workers.evaluation.grounding.sources.evidence import EvidenceUnit
 from workers.evaluation.ownership.labelled_lines import takes_value_of_other_item
@@ -67,6 +74,7 @@ from workers.evaluation.relations.contraries import contrary_mismatch
 from workers.evaluation.relations.figures.case_figures import is_case_figure_right
 from workers.evaluation.relations.figures.parties import is_party_right
 from workers.evaluation.relations.figures.table_cells import is_row_right
+from workers.evaluation.relations.named_roles import answer_by_holder, is_role_of_other
 from workers.evaluation.relations.permissions.exclusive_acts import is_act_of_others
 from workers.evaluation.relations.permissions.refused_acts import is_act_refused
 from workers.evaluation.relations.places_beside import is_side_right, without_side
@@ -93,6 +101,9 @@ ENGLISH = FUNCTION_WORDS["en"]
 OF_VALUES: frozenset[Mismatch] = frozenset(("subject", "number", "date", "role"))
 """Mismatches of a value with its subject."""
 
+OF_ANSWER: frozenset[Mismatch] = frozenset(("negation", "antonym"))
+"""Mismatches of yes with no."""
+
 MAX_LETTERS = 40
 """The same for a language without spaces, whose characters count as words."""
 
@@ -107,6 +118,7 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 """The opening of a claim that reports what a source says; what follows is compared."""
+_LABELLED = re.compile(r"\W*([^\W\d_][\w /-]{1,40}): ([^:]{1,200})")
 _WORDS = re.compile(r"\w+")
 _SEVERAL_STEPS = re.compile(r"\bthen\b|\b(?:before|after) \w+ing\b", re.IGNORECASE)
 
@@ -121,6 +133,7 @@ class ClauseFindings:
         is_whole: whether that is all that the answer says; else what it says beside is not compared.
         keeps_values: whether the claim keeps to one of two parallel clauses, so that its values are those of its subject.
         is_decisive: whether mismatches of values contradict the claim, because the evidence has another value instead.
+        is_answer_right: whether the evidence decides the question and the claim's yes or no agrees.
     """
 
     mismatches: tuple[Mismatch, ...] = ()
@@ -128,10 +141,64 @@ class ClauseFindings:
     is_whole: bool = False
     keeps_values: bool = False
     is_decisive: bool = False
+    is_answer_right: bool = False
 
 
 def compare_clauses(
     claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered: bool, is_calculated: bool = False
+) -> ClauseFindings:
+    """Compare the yes or no of a claim with the answer that the evidence gives, and what the claim says beside.
+
+    Args:
+        claim: the claim.
+        units: the evidence.
+        is_covered: whether the evidence has most words of the claim; else only a short answer is compared.
+        is_calculated: whether the figures of the claim follow from others, which therefore differ from them.
+    """
+    says = consents(claim.asked, claim.reply or claim.plain) if claim.asked and claim.language == "en" else None
+    answer = None if says is None else _answer_by_source(claim.asked, units)
+    if answer is None and says is not None and is_role_of_other(claim.asked, [unit.text for unit in units]):
+        if says:
+            return ClauseFindings(("name",))
+        answer = False
+    if answer is None:
+        return _compare_statement(claim, units, is_covered=is_covered, is_calculated=is_calculated)
+    if answer is not says:
+        return ClauseFindings(("negation",))
+    found = _compare_statement(claim, units, is_covered=is_covered, is_calculated=is_calculated)
+    kept = tuple(each for each in found.mismatches if each not in OF_ANSWER)
+    return replace(found, mismatches=kept, is_confirmed=True, is_answer_right=True)
+
+
+def _answer_by_source(question: str, units: Sequence[EvidenceUnit]) -> bool | None:
+    """Return the answer that records, repeated questions or told acts of the evidence give to a question for yes or no."""
+    rows = [*(unit.text for unit in units if unit.of_record), *_labelled_records(units)]
+    texts = [unit.text for unit in units if not unit.of_record]
+    spend(len(units))
+    found = {
+        answer_by_mark(question, rows, texts) if rows else None,
+        answer_by_dates(question, rows) if rows else None,
+        answer_by_asked(question, texts),
+        answer_by_casualties(question, texts),
+        answer_by_freezing(question, texts),
+        answer_by_holder(question, texts),
+        answer_by_inclusion(question, texts),
+    } - {None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _labelled_records(units: Sequence[EvidenceUnit]) -> Iterator[str]:
+    """Yield sources that are a title with labelled lines, each as one record."""
+    for _, group in groupby(units, key=lambda unit: unit.number):
+        title, *lines = [unit.text for unit in group if not unit.of_record][:MAX_WHOLE] or [""]
+        fields = [match for line in lines if (match := _LABELLED.fullmatch(line))]
+        if len(fields) > 1 and len(fields) == len(lines) and len(title.split()) <= FEW_WORDS * 2 and ":" not in title:
+            values = (f"{match[1].lower()}: {match[2].replace(';', ',')}" for match in fields)
+            yield "; ".join((f"{ENTRY}: {title.strip(' .#*')}", *values))
+
+
+def _compare_statement(
+    claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered: bool, is_calculated: bool
 ) -> ClauseFindings:
     """Compare the clauses of a claim with the sentences that share most of its words.
 

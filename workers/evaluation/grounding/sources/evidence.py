@@ -84,9 +84,9 @@ def collect_evidence(
         for unit in segment_source(chunk.content):
             written = plain_text(unit.text)[:MAX_TEXT]
             text = restore_left_out(local_forms(written, own), before)
-            before = "" if unit.of_record else text
+            follows_question, before = before.endswith("?"), "" if unit.of_record else text.rstrip()
             words = content_words(text, own) | frozenset(map(stem, unnamed_days(text)))
-            if words:
+            if words or (follows_question and text.strip()):
                 place = (number, chunk.chunk_id, unit.start, unit.end)
                 units.append(EvidenceUnit(*place, text, words, unit.of_record, own, written if text != written else ""))
     if len(units) > MAX_UNITS:
