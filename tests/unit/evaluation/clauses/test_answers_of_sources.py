@@ -4,12 +4,12 @@ import pytest
 
 from tests.harness.whole_answers import is_warned_of, verdicts_on
 from workers.evaluation.claims.short_answers import consents, plain_question
+from workers.evaluation.clauses.kinds.acts_in_other_words import answer_by_casualties, answer_by_freezing
 from workers.evaluation.clauses.kinds.asked_before import answer_by_asked
 from workers.evaluation.clauses.kinds.dated_records import answer_by_dates
 from workers.evaluation.clauses.kinds.marked_fields import answer_by_mark
 from workers.evaluation.clauses.kinds.opening_days import answer_by_days
 from workers.evaluation.clauses.kinds.permissions import answer_by_inclusion
-from workers.evaluation.clauses.kinds.told_acts import answer_by_casualties, answer_by_freezing
 from workers.evaluation.relations.named_roles import answer_by_holder, is_role_of_other
 
 PLANS = (

@@ -14,9 +14,7 @@ _POLAR = re.compile(
     r"(?:is|are|was|were|am|do|does|did|has|have|can|could|will|would|may|might|must|should)\s", re.IGNORECASE
 )
 _CONDITION = re.compile(r"\b(?:if|unless|only|provided|but|except|long as|until|depends|however)\b", re.IGNORECASE)
-_APART = re.compile(
-    r"\b(?P<verb>take|takes|taking|taken|pull|pulling)\s(?P<what>(?:\w+\s){1,4}?)out\b", re.IGNORECASE
-)
+_APART = re.compile(r"\b(?P<verb>take|takes|taking|taken|pull|pulling)\s(?P<what>(?:\w+\s){1,4}?)out\b", re.IGNORECASE)
 _ONE = {
     word: row.split()[0]
     for row in (

@@ -21,6 +21,7 @@ from workers.evaluation.clauses.asked_items import is_item_asked
 from workers.evaluation.clauses.clause_comparison import are_confirmed, are_opposed, clause_mismatches, have_own_figures
 from workers.evaluation.clauses.clause_reader import Clause, is_instruction, read_clauses
 from workers.evaluation.clauses.exchanged_parts import has_exchanged_part
+from workers.evaluation.clauses.kinds.acts_in_other_words import answer_by_casualties, answer_by_freezing
 from workers.evaluation.clauses.kinds.added_items import adds_item
 from workers.evaluation.clauses.kinds.asked_before import answer_by_asked
 from workers.evaluation.clauses.kinds.charges import answer_by_charge, is_charged_rightly
@@ -34,7 +35,6 @@ from workers.evaluation.clauses.kinds.made_up_parts import has_made_up_part
 from workers.evaluation.clauses.kinds.marked_fields import answer_by_mark
 from workers.evaluation.clauses.kinds.opening_days import answer_by_days, is_day_asked, is_day_right
 from workers.evaluation.clauses.kinds.permissions import answer_by_inclusion, answer_of
-from workers.evaluation.clauses.kinds.told_acts import answer_by_casualties, answer_by_freezing
 from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.placed_answers import is_answer_placed
 from workers.evaluation.clauses.question_clauses import answered_clauses, polar_clauses
@@ -171,7 +171,7 @@ def compare_clauses(
 
 
 def _answer_by_source(question: str, units: Sequence[EvidenceUnit]) -> bool | None:
-    """Return the answer that records, repeated questions or told acts of the evidence give to a question for yes or no."""
+    """Return the answer that records, repeated questions or acts of the evidence give to a question for yes or no."""
     rows = [*(unit.text for unit in units if unit.of_record), *_labelled_records(units)]
     texts = [unit.text for unit in units if not unit.of_record]
     spend(len(units))

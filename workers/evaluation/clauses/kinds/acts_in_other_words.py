@@ -84,7 +84,7 @@ def answer_by_casualties(question: str, sentences: Sequence[str]) -> bool | None
         if _OPEN.search(piece):
             continue
         if _NOBODY.search(piece):
-            # That nobody died does not say that nobody was hurt.
+            # That no person died does not say that no person was hurt.
             if is_of_death and is_of_harm is None and not of_death:
                 continue
             if is_of_death or is_of_harm or re.search(r"\bun(?:hurt|harmed|injured|scathed)\b", piece):
