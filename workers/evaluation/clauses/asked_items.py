@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from workers.evaluation.claims.short_answers import needs_question
 from workers.evaluation.clauses.placed_answers import is_answer_placed
@@ -16,7 +17,7 @@ from workers.evaluation.facts.forms.clock_words import plain_clock
 from workers.evaluation.facts.sentence_pieces import Value, kind_of
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.verb_forms import is_verb, verb_stem
-from workers.evaluation.ownership.record_owners import record_words
+from workers.evaluation.ownership.record_owners import is_record, record_words
 from workers.evaluation.ownership.value_owners import same_value
 from workers.evaluation.text.words import STOP_WORDS, content_words, kept_for_sentences, stem
 
@@ -28,8 +29,21 @@ MAX_ITEM = 10
 """Most words of an item; longer ones are statements."""
 
 _LABEL = re.compile(r"^[^;:,\d]{2,60}:\s+")
+_FLAG = re.compile(r"(?<!,)\s(?=--?\w)")
+_HEAD = re.compile(r"--?\w|(?:[A-Z]{0,4}\d[\w.]*|[A-Z]{2,}(?:_[A-Z\d]+)+)\s(?!\d)")
+"""The beginning of an item that is a code or an option of a command: "403 for a missing permission"."""
+_LINE = re.compile(r"^[^\w\n]{0,4}[^\W_][^:;,!?\n]{0,40}:\s+\S")
+_INCLUDES = re.compile(
+    r"\b(?:everything|all|same|plus|also|additionally|includes?|any|both|each|no|not|without|never|only|neither|nor)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_RANKED = re.compile(
+    r"\b(?:most|least|fewest|more|less|fewer|not|no|except|[a-z]{3,}(?:est|er) than|[a-z]{3,}est)\b|n['’]t\b", re.I
+)
+"""Words of a question that chooses an item by an order or a denial."""
 _NEXT_SENTENCE = re.compile(r"\.\s+(?=[A-Z]).*", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_MAY = re.compile(r"(?<=\d )May\b|\bMay(?= \d)")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CLOCK = re.compile(
     r"(?<![\w.])\d{1,2}[:.]\d{2}(?!\w)(?:\s?[ap]\.?m\b\.?|\s?o['’]clock)?|\b\d{1,2}\s?[ap]\.?m\b\.?", re.I
@@ -70,7 +84,8 @@ def is_item_asked(answer: str, question: str, sentences: Sequence[str]) -> bool 
         ``None`` if the question names none of the evidence or several, or if the answer is in no item.
     """
     answer, question = answer[:MAX_TEXT], question[:MAX_TEXT]
-    if not question or not needs_question(question, answer):
+    # "On 18 May." has no verb.
+    if not question or not needs_question(question, _MAY.sub("June", answer)):
         return None
     texts = [text[:MAX_TEXT] for text in sentences if text]
     for rule in (_is_of_listed, _is_of_step, _is_code):
@@ -80,20 +95,21 @@ def is_item_asked(answer: str, question: str, sentences: Sequence[str]) -> bool 
 
 
 def _is_of_listed(answer: str, question: str, texts: Sequence[str]) -> bool | None:
+    if _RANKED.search(question):
+        return None
     asked = _tokens(question)
     found = set[bool | None]()
-    for text in texts:
-        items = _items(text)
-        common = frozenset.intersection(*items) if items else frozenset()
+    for group, items in _groups(texts):
+        common = frozenset.intersection(*items)
         shared = [len((item - common) & asked) for item in items]
-        if not items or not (most := max(shared)) or shared.count(most) > 1:
+        if not (most := max(shared)) or shared.count(most) > 1:
             continue
         own = items[shared.index(most)]
         told = _closed(_tokens(answer), own) - asked - common
         if not told:
             continue
         elsewhere = any(told <= item for item in items if item is not own)
-        others = [tokens for other in texts if other is not text and told <= (tokens := _tokens(other))]
+        others = [tokens for other in texts if other not in group and told <= (tokens := _tokens(other))]
         # "Coffee is served in hall 3" gives hall 3 to none of the talks.
         is_foreign = (
             bool(others) and bool(_tokens(answer) & common - asked) and not any(map(asked.intersection, others))
@@ -102,25 +118,46 @@ def _is_of_listed(answer: str, question: str, texts: Sequence[str]) -> bool | No
     return found.pop() if len(found) == 1 else None
 
 
+def _groups(texts: Sequence[str]) -> Iterator[tuple[Sequence[str], tuple[frozenset[str], ...]]]:
+    """Yield lists: the items of one text, labelled lines in a row, or the rows of a table; each with its texts."""
+    for kind, group in groupby(texts, _kind):
+        run = list(group)
+        if kind is None or (len(run) < LEAST_ITEMS and not kind):
+            yield from (((text,), items) for text in run if (items := _items(text)))
+        # What a line includes of another one, or denies, is no value of its own.
+        elif len(run) >= LEAST_ITEMS and not any(map(_INCLUDES.search, run)):
+            yield run, tuple(map(_tokens, run))
+
+
+def _kind(text: str) -> tuple[str, ...] | None:
+    """Return the keys of a row, or that a text is a labelled line; ``None`` for another text."""
+    if is_record(text):
+        return tuple(part.partition(": ")[0] for part in text.split("; "))
+    return () if _LINE.match(text) and "; " not in text else None
+
+
 @kept_for_sentences
 def _items(text: str) -> tuple[frozenset[str], ...]:
-    """Return the tokens of the items of a list without verbs; empty for another sentence."""
+    """Return the tokens of the items of a list; empty for another sentence."""
     label = _LABEL.match(text)
     rest = text[label.end() :] if label else text
-    parts = re.split(r";\s+", rest)
-    if len(parts) < LEAST_ITEMS and label:
+    parts = _FLAG.split(rest) if rest.startswith("-") else re.split(r";\s+", rest)
+    if len(parts) < LEAST_ITEMS:
         parts = re.split(r",\s+(?:and\s+)?", _NEXT_SENTENCE.sub("", rest))
     parts[-1] = _NEXT_SENTENCE.sub("", parts[-1])
+    is_headed = all(map(_HEAD.match, parts))
     words = [_WORD.findall(part) for part in parts]
     is_list = len(parts) >= LEAST_ITEMS and all(0 < len(each) <= MAX_ITEM for each in words)
-    if not is_list or not any(character.isdigit() for character in rest):
-        return ()
-    # "Stand" is a verb, and a noun where several items have it.
-    verbs = Counter(word for each in words for word in set(each) if is_verb(word) and word != "a")
-    stated = sum(any(verbs[word] == 1 for word in each) for each in words)
-    if stated * 2 > len(parts) or not all(map(_has_figure, parts[:-1])):
+    if not is_list or not (is_headed or label or ";" in rest) or (not is_headed and not _is_listed(parts, words)):
         return ()
     return tuple(map(_tokens, parts))
+
+
+def _is_listed(parts: Sequence[str], words: Sequence[Sequence[str]]) -> bool:
+    """Return true if parts have figures, and most of them no verb; "stand" is a noun where several of them have it."""
+    verbs = Counter(word for each in words for word in set(each) if is_verb(word) and word != "a")
+    stated = sum(any(verbs[word] == 1 for word in each) for each in words)
+    return stated * 2 <= len(parts) and all(map(_has_figure, parts[:-1])) and any(map(_has_figure, parts))
 
 
 def _has_figure(text: str) -> bool:

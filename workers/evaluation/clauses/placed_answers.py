@@ -33,6 +33,7 @@ _JOINT = re.compile(
     r";\s+|:\s+|,\s+(?!\d)(?:(?:and|but|or|while|whereas|versus|compared (?:with|to))\s+)?|\s+(?:and|but|or|while|whereas|then|versus|compared (?:with|to))\s+",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"[^\w\n]{0,4}(?P<label>[^:;,!?\n]{1,40}):\s")
 _NUMBERED = re.compile(r"\b(?P<ordinal>first|second|third|fourth|fifth|sixth|last)\b(?:\s+(?P<noun>[a-z]+))?", re.I)
 _ANY_LEFT = re.compile(
     r"^(?:(?:any|every)(?:thing|one|body)?\s(?:(?:amounts?|sums?)\s)?(?:above|over|beyond|more|higher)"
@@ -113,7 +114,9 @@ def is_answer_placed(question: str, answer: str, sentences: Sequence[str]) -> bo
     nouns = asked - _verbs(question)
     kinds, figures = _kinds(answer), _figures(answer)
     told = content_words(answer) - asked
-    if not asked or not told or len(kinds) > 1:
+    # "Scale: unlimited projects, priority support" has its name before all of its parts.
+    labels = [content_words(match["label"]) for text in sentences if (match := _LABEL.match(text))]
+    if not asked or not told or len(kinds) > 1 or any(told <= label for label in labels):
         return None
     parts = list(read_parts(sentences))
     if kinds or figures:

@@ -37,7 +37,25 @@ SHOP = "Bike shop: Monday to Friday 10:00-18:00, Saturday 10:00-14:00. The café
 HALLS = "| Hall | Seats | Stage (m²) |\n|---|---|---|\n| Amber | 420 | 90 |\n| Coral | 380 | 110 |"
 CRATERS = "| Crater | Diameter (km) | Depth (m) |\n|---|---|---|\n| Aron | 12 | 800 |\n| Beltz | 31 | 610 |\n| Cyra | 20 | 940 |"
 MODELS = "| Model | Range (km) | Charging time (min) |\n|---|---|---|\n| S1 | 320 | 45 |\n| S2 | 410 | 38 |"
+BOTTLES = "| Bottle | Gas | Litres |\n|---|---|---|\n| blue | nitrogen | 50 |\n| green | argon | 20 |\n| brown | helium | 10 |"
+COURSES = "| Course | Title | Start |\n|---|---|---|\n| 203 | Welding | 4 May |\n| 204 | Milling | 11 May |"
+GROUPS = "Group 1: library, 9:00\nGroup 2: canteen, 9:30\nGroup 3: gym, 10:00"
+PLANS = (
+    "- Free: 1 project, community support\n- Team: 10 projects, e-mail support\n- Scale: 99 projects, priority support"
+)
+RELEASES = "1.8: new icons and sounds\n1.9: fixed a memory leak in the viewer\n2.0: new plug-in interface"
+BUTTONS = "B1 opens the windows, B2 locks the doors, and B3 starts the fan."
+FLAGS = "-i FILE  input file\n-o DIR   output folder\n-f       overwrite existing files"
 CASES = [
+    ("Which gas is in the blue bottle?", BOTTLES, "Nitrogen", "Argon"),
+    ("How many litres does the green bottle hold?", BOTTLES, "20 litres", "50"),
+    ("When does course 204 start?", COURSES, "11 May", "On 4 May."),
+    ("Where does group 3 meet?", GROUPS, "In the gym.", "In the canteen."),
+    ("When does group 2 meet?", GROUPS, "At half past nine.", "10:00"),
+    ("Which plan includes priority support?", PLANS, "Scale", "The Team plan"),
+    ("Which release fixed the memory leak?", RELEASES, "1.9", "2.0"),
+    ("Which button locks the doors?", BUTTONS, "B2", "B3"),
+    ("Which option sets the output folder?", FLAGS, "-o", "-f"),
     ("Where does the bus to Lucca stop?", BUSES, "Stand C", "At stand B."),
     ("Where is the talk on bees?", TALKS, "Hall 5", "In hall 1."),
     ("Where is the talk on bees?", TALKS, "In hall 5.", "Hall 3"),
@@ -104,6 +122,10 @@ def test_records_of_several_sources_are_compared(
         # The question names no item, or two.
         ("Hall 2", "Where is the first talk?", [TALKS]),
         ("Room 14", "Where are the exams?", ["Exams: 8:30 Latin, room 14; 8:30 French, room 21; 11:00 Physics, room 14."]),
+        # An order or a denial chooses the item, or a line has what others have.
+        ("web-2", "Which server has the most memory?", ["web-1: 4 cores, 8 GB memory.", "web-2: 8 cores, 64 GB memory."]),
+        ("Team", "Which plan has no support?", ["Free: 1 project, support by the community", "Team: 10 projects, e-mail"]),
+        ("Scale", "Which plan has e-mail support?", ["Team: 10 projects, e-mail support", "Scale: everything in Team, 99 projects"]),
         # Two steps have the act, or the step is on another thing.
         ("For 25 minutes.", "How long is the tart baked?", ["Bake at 200 °C for 10 minutes.", "Bake at 160 °C for 25 minutes."]),
         ("35 minutes", "How long is the tart baked?", ["Bake the base for 10 minutes.", "Fill the tart and return for 35 minutes."]),

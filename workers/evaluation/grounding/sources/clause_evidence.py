@@ -92,6 +92,9 @@ MAX_DATED = 8
 MAX_WHOLE = 24
 """Most sentences of evidence that is read whole by rules without a parser."""
 
+MAX_ROWS = 60
+"""Most units of evidence whose rows are read whole."""
+
 MAX_WORDS = 20
 """Most words of a claim that is compared; longer ones say several things, which a parse often joins wrongly."""
 
@@ -394,13 +397,16 @@ def _compare_item(
     if not claim.asked or consents(claim.asked, reply) is not None:
         return None
     whole = _whole(sentences, units)
-    is_asked = is_item_asked(reply, claim.asked, whole)
+    rows = [unit.text for unit in units if unit.of_record] if len(units) <= MAX_ROWS else []
+    is_asked = is_item_asked(reply, claim.asked, [*whole, *rows])
     is_asked = is_day_asked(reply, claim.asked, whole) if is_asked is None else is_asked
     if is_asked is None or not is_english(" ".join((claim.asked, reply, *whole))):
         return None
     if not is_asked:
         return ClauseFindings(("subject",))
-    return ClauseFindings(is_confirmed=True, is_whole=needs_no_more(claim.asked, reply, whole), keeps_values=True)
+    return ClauseFindings(
+        is_confirmed=True, is_whole=needs_no_more(claim.asked, reply, [*whole, *rows]), keeps_values=True
+    )
 
 
 def _whole(sentences: Sequence[str], units: Sequence[EvidenceUnit]) -> list[str]:
