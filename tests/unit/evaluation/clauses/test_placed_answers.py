@@ -75,6 +75,8 @@ def test_the_part_with_more_of_the_question_has_its_answer(
 @pytest.mark.parametrize(
     ("question", "sentences", "answer"),
     [
+        # A label is the name of all parts of its line.
+        ("Which server has the most memory?", ["web-1: 4 cores, 8 GB memory.", "db-1: 8 cores, 64 GB memory."], "db-1"),
         # Nothing tells the parts apart.
         ("Who owns the dog?", DOG, "Mr Hale."),
         ("Who owns the dog?", DOG, "Ms Orr."),
