@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from schemas.grounding import Mismatch
 from workers.evaluation.budget import spend
 from workers.evaluation.relations.conditions import is_case_kept
-from workers.evaluation.relations.directions import is_direction_kept
+from workers.evaluation.relations.directions import is_direction_kept, is_giver_right
 from workers.evaluation.relations.exclusive_traits import is_trait_right
 from workers.evaluation.relations.figures.asked_limits import is_limit_of_answer
 from workers.evaluation.relations.figures.bands import is_in_band
@@ -26,12 +26,13 @@ from workers.evaluation.relations.named_roles import is_holder_right
 from workers.evaluation.relations.no_effects import is_change_stated
 from workers.evaluation.relations.other_groups import is_group_right
 from workers.evaluation.relations.pairs import is_pair_kept
-from workers.evaluation.relations.permissions.duties import is_duty_kept
+from workers.evaluation.relations.permissions.duties import is_choice_kept, is_duty_kept
 from workers.evaluation.relations.permissions.lifted_bans import is_ban_current
 from workers.evaluation.relations.permissions.prohibitions import is_act_permitted
 from workers.evaluation.relations.permissions.waived_conditions import is_condition_kept
 from workers.evaluation.relations.places_beside import is_side_right
 from workers.evaluation.relations.ranks import is_rank_kept
+from workers.evaluation.relations.shares_of_them import is_share_of_them_kept
 from workers.evaluation.relations.times.ages import is_age_right
 from workers.evaluation.relations.times.changed_states import is_state_present
 from workers.evaluation.relations.times.counted_years import is_counted_year_right
@@ -93,6 +94,9 @@ _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
     (lambda claim, _, sentences: is_case_right(claim, sentences), "subject"),
     (lambda claim, _, sentences: is_person_right(claim, sentences), "subject"),
     (lambda claim, _, sentences: is_condition_kept(claim, sentences), "negation"),
+    (lambda claim, _, sentences: is_giver_right(claim, sentences), "role"),
+    (lambda claim, _, sentences: is_choice_kept(claim, sentences), "quantifier"),
+    (lambda claim, _, sentences: is_share_of_them_kept(claim, sentences), "quantifier"),
     (lambda claim, _, sentences: is_period_right(claim, sentences), "number"),
     (lambda claim, _, sentences: is_case_kept(claim, sentences), "negation"),
 )

@@ -45,6 +45,19 @@ _NORM = frozenset(
         ),
     )
 )
+_OBLIGED = re.compile(
+    r"\b(?:must(?! (?:not|have|be)\b)|ha(?:ve|s) to(?! be\b)|(?:is|are) (?:required|obliged) to(?! be\b)|needs? to(?! be\b))\s(?P<act>[^,;.:]+)",
+    re.IGNORECASE,
+)
+_FREE_TO = re.compile(
+    r"\b(?:may|(?:is|are) (?:free|welcome) to)\s(?!not\b|only\b|be\b|have\b)(?P<act>[^,;.:]+)", re.IGNORECASE
+)
+_LIMITED = re.compile(
+    r"\b(?:if|when|whenever|unless|by|until|before|after|within|at least|at most|only|provided|with|without|on|under|accompanied|through|via|per"
+    r"|to (?!the\b|a\b|an\b|their\b|its\b)\w+)\b",
+    re.IGNORECASE,
+)
+"""Words of an act that says in which case or way it is allowed, so that this case or way is required."""
 _GENERAL_WORDS = frozenset(
     map(
         stem,
@@ -96,6 +109,35 @@ def is_duty_kept(claim: str, question: str, sentences: Sequence[str]) -> bool | 
         if is_general or subject <= bearers or (_PASSIVE.search(sentence) and bearers is told):
             return False
     return None
+
+
+def is_choice_kept(claim: str, sentences: Sequence[str]) -> bool | None:
+    """Return false if a claim says that something must be done, and the evidence that it may be done.
+
+    Args:
+        claim: the claim, or the short answer.
+        sentences: the evidence, sentences of one source in order.
+
+    Returns:
+        ``None`` if either act has a limit or condition, or another sentence requires something of the act.
+    """
+    own = _OBLIGED.search(claim[:MAX_TEXT])
+    if not own or _LIMITED.search(own["act"]) or _EXEMPT.search(claim) or _CONDITION.search(claim[: own.start()]):
+        return None
+    act, subject, is_wrong, before = _words(own["act"]), _words(claim[: own.start()]), False, frozenset[str]()
+    for sentence in sentences:
+        sentence = sentence[:MAX_TEXT]
+        free, words = _FREE_TO.search(sentence), _words(sentence)
+        if len(act & words) >= MIN_SHARED and (REQUIRED.search(sentence) or _EXEMPT.search(sentence)):
+            return None
+        if (
+            free
+            and not _LIMITED.search(free["act"])
+            and len(act & _words(free["act"])) >= max(MIN_SHARED, SHARED * len(act))
+        ):
+            is_wrong |= not subject or bool(subject & (before | _words(sentence[: free.start()])))
+        before = words
+    return False if is_wrong else None
 
 
 def _has_other_condition(sentence: str, own: frozenset[str]) -> bool:
