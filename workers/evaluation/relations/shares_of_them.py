@@ -46,7 +46,7 @@ def is_share_of_them_kept(claim: str, sentences: Sequence[str]) -> bool | None:
     if not own or _NARROWED.search(own["rest"]):
         return None
     rest = own["rest"]
-    thing = next((found for word in rest.split() if (found := content_words(word) - _COUNTS)), frozenset[str]())
+    thing = next((words for word in rest.split() if (words := content_words(word) - _COUNTS)), frozenset[str]())
     before, is_wrong = frozenset[str](), False
     for sentence in sentences:
         sentence = sentence[:MAX_TEXT]
