@@ -127,7 +127,7 @@ def relation_mismatch(
     Returns:
         What the evidence says otherwise, or ``None``, and whether it bears out a relation that the claim states.
     """
-    spend(len(sentences) + len(whole))
+    spend(len(claim) + len(sentences) + len(whole))
     found = [(rule(claim, question, sentences), mismatch) for rule, mismatch in _RULES]
     found += [(rule(claim, question, whole or sentences), mismatch) for rule, mismatch in _RULES_OF_WHOLE]
     wrong = next((mismatch for holds, mismatch in found if holds is False), None)
