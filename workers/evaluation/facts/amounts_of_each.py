@@ -16,7 +16,7 @@ MAX_FOUND = 12
 """Maximum number of amounts that are kept."""
 
 _EACH = re.compile(
-    r"\b(?:each(?: of the \d{1,9})?|every|per|an?|one|single)\s(?:single\s)?(?P<noun>(?:[^\W\d_]+\s)?[^\W\d_]{3,})\b",
+    r"\b(?:each(?: of (?:the|its|our) [\w-]{1,12})?|every|per|an?|one|single)\s(?:single\s)?(?P<noun>(?:[^\W\d_]+\s)?[^\W\d_]{3,})\b",
     re.IGNORECASE,
 )
 _APIECE = re.compile(r"\b(?:each|apiece)\b(?!\s[^\W\d_])", re.IGNORECASE)

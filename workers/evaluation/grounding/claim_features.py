@@ -80,6 +80,9 @@ AROUND = 15
 MOST_PERIODS = 12
 """Largest number of days, months or the like that a claim counts itself."""
 
+MAX_OWN_WORDS = 2
+"""Most words of its own, no name among them, that an answer may have beside the figures of the calculation that its question asks for."""
+
 WORKED_WORDS = frozenset(
     stem(word) for word in word_set("plus minus less times makes further spent result results so you")
 )
@@ -295,7 +298,8 @@ def measure_claim(
         record.denied,
         record.unknown,
     )
-    is_confirmed = is_calculated and not unseen and bool(topic) and not any((missing.dates, missing.names))
+    is_told = not unseen or (len(unseen) <= MAX_OWN_WORDS and not detail_words(plain).intersection(unseen))
+    is_confirmed = is_calculated and is_told and bool(topic) and not any((missing.dates, missing.names))
     return ClaimMeasures(np.array(values, dtype=np.float64), record, missing.figures, is_calculated, is_confirmed)
 
 

@@ -23,6 +23,12 @@ HALL = "The hall has 600 seats. On Saturday 450 of them were taken."
 BOOKS = "| Month | Books lent | Books returned |\n|---|---|---|\n| July | 210 | 190 |\n| August | 180 | 205 |\n| September | 240 | 231 |"
 TOWNS = "Orlen has 48,200 inhabitants; Vask has 31,700."
 PEAKS = "Mount Arel rises to 2,940 metres. Mount Bost is 2,615 metres high."
+DOSE = "Adults take one 400 mg tablet of ibunol three times a day after meals. Do not take it for more than five days."
+STAY = "She was admitted on 28 May and discharged on 4 June."
+FILE = "The file is 600 MB. The connection transfers 20 MB per second."
+NODES = "Each of the six nodes costs 140 dollars a month. Storage is billed separately."
+SALES = "Marlow Foods took in 230 million euros in 2023, compared with 200 million in 2022. Costs stayed flat."
+TABLETS = "Take two tablets twice a day for seven days."
 COURSE = "The course has 24 places. 17 people have enrolled so far."
 
 
@@ -47,6 +53,13 @@ COURSE = "The course has 24 places. 17 people have enrolled so far."
         ("How many more people live in Orlen than in Vask?", TOWNS, "Orlen has 16,500 more inhabitants than Vask.", "Orlen has 15,500 more inhabitants than Vask."),
         ("How much higher is Mount Arel than Mount Bost?", PEAKS, "It is 325 metres higher.", "It is 335 metres higher."),
         ("How many places are still free?", COURSE, "Seven places are still free.", "Eight places are still free."),
+        ("How much of the drug does an adult take in a day?", DOSE, "That makes 1,200 mg a day.", "That makes 1,600 mg a day."),
+        ("How many tablets are needed for the whole course?", TABLETS, "28 tablets.", "32 tablets."),
+        ("How long was the patient in hospital?", STAY, "She spent seven days in hospital.", "She spent ten days in hospital."),
+        ("How long does the download take?", FILE, "It takes 30 seconds.", "It takes 25 seconds."),
+        ("How much does the cluster cost per month?", NODES, "840 dollars a month.", "740 dollars a month."),
+        ("By what percentage did the revenue of Marlow Foods grow?", SALES, "It grew 15%, from 200 to 230 million euros.", "It grew 13%, from 200 to 230 million euros."),
+        ("What share of the flats is rented out?", FLATS, "A quarter of the dwellings, that is 25%.", "A fifth of the dwellings, that is 20%."),
     ],
 )  # fmt: skip
 def test_the_figure_that_follows_is_supported_and_another_is_flagged(

@@ -15,15 +15,17 @@ from itertools import product as all_of
 
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.amounts_of_each import amounts_of_each, is_form
-from workers.evaluation.facts.calculation.arithmetic import DEGREES, same_dimension
+from workers.evaluation.facts.calculation.arithmetic import DEGREES, LEAST_BARE, same_dimension
 from workers.evaluation.facts.calculation.mean_words import MEAN
 from workers.evaluation.facts.calculation.operands import Operand, read_operands
+from workers.evaluation.facts.numbers.number_words import cardinal
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.numbers.ranges import range_ends
 from workers.evaluation.facts.quantities import undated_quantities
 from workers.evaluation.facts.text_details import read_details
+from workers.evaluation.facts.units import UNITS
 from workers.evaluation.facts.verb_forms import all_forms
-from workers.evaluation.text.words import KEPT_TEXTS, content_words, stem, word_set
+from workers.evaluation.text.words import KEPT_TEXTS, content_words, key_of, stem, word_set
 
 MAX_FIGURES = 4
 """Maximum number of figures of a claim that are looked for."""
@@ -46,7 +48,7 @@ _TOTAL = re.compile(
     re.IGNORECASE,
 )
 _DIFFERENCE = re.compile(
-    r"\b(?:by|difference|gap|margin|ahead|behind|more|fewer|less|left|still|free|available|vacant|unsold|remain\w*|ke(?:pt|eps?)|save[ds]?|saving|cheaper|\w{3,12}er than|los[est]\w*|gain\w*|profit|surplus|deficit|balance|net|rest"
+    r"\b(?:by|difference|gap|margin|ahead|behind|more|fewer|less|left|still|free|available|vacant|unsold|remain\w*|ke(?:pt|eps?)|save[ds]?|saving|cheaper|\w{3,12}er than|how (?:much|many) \w{3,12}er|los[est]\w*|gain\w*|profit|surplus|deficit|balance|net|rest"
     r"|cost(?:s|ed)? more|mehr|weniger|um|gewinn|differenz|überschuss|de plus|de moins|bénéfice|más|menos|beneficio)\b",
     re.IGNORECASE,
 )
@@ -77,7 +79,7 @@ _AGE = re.compile(
     r"\bhow old\b|\bat what age\b|\bwie alt\b|\bquel âge\b|\bquelle? âge\b|\bcuántos años\b", re.IGNORECASE
 )
 _SPAN = re.compile(
-    r"\bhow long\b|\bhow many (?:seconds|minutes|hours|days|weeks|months|years)\b|\b(?:lasts?|lasted|duration|took)\b",
+    r"\bhow long\b|\bin (?:days|hours|minutes|seconds|weeks|months|years)\b|\bhow many (?:seconds|minutes|hours|days|weeks|months|years)\b|\b(?:lasts?|lasted|duration|took)\b",
     re.IGNORECASE,
 )
 _EACH = re.compile(
@@ -95,7 +97,7 @@ CALCULATION_WORDS = frozenset(
         " price increase increased rise rose risen grew grown fell fallen drop dropped decrease decreased decline declined lost gained change changed"
         " profit save saves saved saving more less fewer older younger longer shorter taller higher lower heavier"
         " cheaper ahead behind lead leads margin last lasts lasted take takes took old age aged years died first full year year-long measure measures"
-        " live lived lives become became reached add adds added up amounting summing weigh weighs long tall high deep heavy hold holds sold sell made earn earned employ employs people attended run runs"
+        " spend spends spent went go goes gone down daily makes make live lived lives become became reached add adds added up amounting summing weigh weighs long tall high deep heavy hold holds sold sell made earn earned employ employs people attended run runs"
         " kept keep keeps left remain remains remained remaining retain retained away ride trip journey flight tour far late early need needs uses used use square cubic over both gross net tax vat included including starts ends begins arrives arrive leaves area size distance c f celsius fahrenheit degree degrees insgesamt zusammen gesamt durchschnitt durchschnittlich kostet kosten kostete pro je etwa rund ungefähr"
     )
 )
@@ -266,7 +268,9 @@ def _results(operands: Sequence[Operand], figure: Quantity, asked: _Asked) -> It
         value for each, value in amounts if each.quantity.dimension != figure.dimension and each.quantity.is_unit
     )
     if asked.is_span:
-        yield from (value for each, value in amounts if each.is_derived)
+        yield from (value for each, _ in amounts if each.is_derived for value in each.quantity.values)
+        yield from _durations(operands, figure)
+    yield from _by_frequency(operands, amounts, figure)
     if asked.is_difference and not asked.is_balance:
         yield from (abs(one - two) for one, two in _pairs(amounts))
     if figure.dimension in DEGREES:
@@ -275,7 +279,14 @@ def _results(operands: Sequence[Operand], figure: Quantity, asked: _Asked) -> It
     yield from _of_percent(operands, amounts, asked)
     yield from (value * each.times for each, value in amounts if each.times != 1.0)
     yield from _scaled(operands, amounts, figure, asked)
+    if asked.is_total and not figure.is_unit:
+        amounts = [
+            each for each in amounts if _is_keyed(each[0]) or each[0].quantity.dimension in ("", figure.dimension)
+        ]
     for group in _groups(amounts, asked):
+        if len(group) > 2 and asked.is_total and not _is_keyed(group[0][0]):
+            most = max(value for _, value in group)
+            yield 2.0 * most - sum(value for _, value in group)
         if len(group) > 1 and (asked.is_total or asked.is_mean):
             total = sum(value * each.times for each, value in group)
             yield from (total,) if asked.is_total else ()
@@ -305,6 +316,45 @@ _FACTORS = {("gram", "pound"): 1 / 453.592, ("pound", "gram"): 453.592, ("gbp", 
 """Factors between dimensions; "pounds" are a weight or money."""
 
 Amount = tuple[Operand, float]
+
+
+_FREQUENCY = re.compile(
+    r"\b(?:(?P<once>once|daily)|(?P<twice>twice)|(?P<count>[\w-]{1,12}) times)(?: (?:an?|per|each|every) (?P<unit>day|week|month|year|hour)| daily)?\b",
+    re.IGNORECASE,
+)
+
+
+def _by_frequency(operands: Sequence[Operand], amounts: Sequence[Amount], figure: Quantity) -> Iterator[float]:
+    """Yield what an amount comes to a day or the like, and in all: "two tablets twice a day for seven days"."""
+    spend(len(operands) + len(amounts))
+    for match in (
+        match for text in dict.fromkeys(each.text for each in operands) if (match := _FREQUENCY.search(text))
+    ):
+        count = 1.0 if match["once"] else 2.0 if match["twice"] else cardinal(match["count"].lower())
+        unit = UNITS.get(key_of(match["unit"] or "day"), ("", 0.0))
+        own = [
+            value
+            for each, value in amounts
+            if each.text == match.string and not is_form("time", _noun_of(each.quantity))
+        ]
+        spans = [each.quantity for each in operands if each.quantity.dimension == unit[0] and unit[1]]
+        for value in own[:MAX_MATCHES] if count else ():
+            yield value * count
+            yield from (
+                value * count * span.values[0] / unit[1]
+                for span in spans[:MAX_MATCHES]
+                if span.dimension != figure.dimension
+            )
+
+
+def _durations(operands: Sequence[Operand], figure: Quantity) -> Iterator[float]:
+    """Yield how long amounts last or take at the rates of the source: 600 MB at 20 MB per second."""
+    rates = [each.quantity for each in operands if each.quantity.per and each.quantity.per[0] == figure.dimension]
+    for rate in rates[:MAX_MATCHES]:
+        for each in operands:
+            value = amount_in(each.quantity, rate)
+            if value and rate.per and rate.values[0] and each.quantity != rate and not each.quantity.per:
+                yield value / rate.values[0] * rate.per[1]
 
 
 def _of_two(operands: Sequence[Operand], figure: Quantity) -> Iterator[float]:
@@ -352,10 +402,13 @@ def _scaled(operands: Sequence[Operand], amounts: Sequence[Amount], figure: Quan
         yield from found
     several = [found for found in results if found]
     units = [one for one in asked.units if one.dimension != figure.dimension]
+    # "140 dollars a month" is the price of one thing, and no further item.
+    are_items = [not one.is_unit for one in units]
     singles = [list(islice(_for_count(one, operands, amounts), MAX_MATCHES)) for one in units]
     for found in singles:
         yield from found
-    for group in (several, [*several, *(found for found in singles if found)]):
+    items = [found for found, is_item in zip(singles, are_items, strict=True) if found and is_item]
+    for group in (several, [*several, *items]):
         if 2 <= len(group) <= MAX_COUNTS:
             yield from (sum(chosen) for chosen in all_of(*group))
 
@@ -366,7 +419,7 @@ def _for_count(count: Quantity, operands: Sequence[Operand], amounts: Sequence[A
     if count.is_unit:
         return
     named = [each for each, _ in amounts if noun and any(is_form(noun, word) for word in each.near)]
-    if len(named) == count.values[0]:
+    if len({each.place for each in named}) == count.values[0] > 1:
         return  # "The two stops" are the two that have an amount each.
     for operand, value in amounts:
         is_price = _PER_PERSON.search(operand.text) if not noun or noun in _PEOPLE else None
@@ -424,7 +477,7 @@ def _groups(amounts: Sequence[Amount], asked: _Asked) -> Iterator[list[Amount]]:
         if each.words & _TOTALS:
             continue
         groups.setdefault(("text", each.place), []).append((each, value))
-        if each.quantity.is_unit and not each.is_derived and (not each.column or each.column.isdecimal()):
+        if each.quantity.is_unit and not each.is_derived and not _is_keyed(each):
             groups.setdefault(("source", ""), []).append((each, value))
         if each.column and (not columns or each.column in columns):
             groups.setdefault(("column", each.column), []).append((each, value))
@@ -436,6 +489,11 @@ def _groups(amounts: Sequence[Amount], asked: _Asked) -> Iterator[list[Amount]]:
         named = [each for each in group if each[0].words & words - _shared(group)]
         if 1 < len(named) < len(group):
             yield named
+
+
+def _is_keyed(operand: Operand) -> bool:
+    """Return true for a number of a column with a name."""
+    return bool(operand.column) and not operand.column.isdecimal()
 
 
 def _asked_columns(amounts: Sequence[Amount], words: frozenset[str]) -> frozenset[str]:
@@ -504,12 +562,20 @@ _EXPENSES = frozenset(
 _MONEY_FLOWS = _INCOMES | _EXPENSES
 
 
+def _leaves_out_unit(one: Quantity, two: Quantity) -> bool:
+    """Return true if one of two numbers has a unit, and the other a scale or three digits alone: "240 million"."""
+    bare, other = (one, two) if two.is_unit else (two, one)
+    return other.is_unit and not bare.is_unit and not bare.dimension and abs(bare.values[0]) >= LEAST_BARE
+
+
 def _percentages(operands: Sequence[Operand], direction: int, *, is_share: bool) -> Iterator[float]:
     """Yield the changes in a direction, in both if there is none, and the shares if a share is asked for."""
     is_only_pair = sum(not each.is_derived for each in operands) == 2
     for one, two in combinations(operands[:MAX_PAIRED], 2):
         is_pair = _are_beside(one, two) or (is_only_pair and not one.is_derived and not two.is_derived)
         second = amount_in(two.quantity, one.quantity) if is_pair else None
+        if second is None and one.text == two.text and _leaves_out_unit(one.quantity, two.quantity):
+            second = two.quantity.values[0]
         first = one.quantity.values[0]
         if second is None or not first or not second or one.quantity.dimension == "percent":
             continue

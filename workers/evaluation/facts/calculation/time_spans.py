@@ -79,6 +79,13 @@ def spans_between(dates: Sequence[Date]) -> list[Quantity]:
         for one, two in combinations(months, 2):
             span = float(two - one)
             found.append(Quantity((span,), "month", True, False, 0.0, 0, span, written=f"{span:g} months"))
+    days = list(dict.fromkeys(date for date in dates if date.month is not None and date.day is not None))
+    if len(days) <= MAX_SPANNED:
+        for first, last in combinations(days, 2):
+            if count := _days_between(first, last):
+                # The last day may count or not.
+                both = tuple(86400.0 * each for each in (count, count + 1))
+                found.append(Quantity(both, "time", True, False, 0.0, 0, both[0], written=f"{count}–{count + 1} days"))
     if len(clock) <= MAX_SPANNED:
         for one, two in combinations(clock, 2):
             # "It stopped at 22:40, and moved again at 03:15" passes midnight; "it arrived at 11:12, having left at 8:47" does not.
