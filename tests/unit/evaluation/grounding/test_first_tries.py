@@ -18,7 +18,6 @@ MISTAKEN = frozenset(
         "first-47-b",
         "first-50-b",
         "first-52-b",
-        "first-46-a",
         "first-51-a",
         "first-54-a",
         "first-56-a",
