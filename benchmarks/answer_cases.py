@@ -84,6 +84,7 @@ Kind = Literal[
     "topic_change",
     "speakers",
     "agreement",
+    "made_up",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 TRUTH = ("true", "false")

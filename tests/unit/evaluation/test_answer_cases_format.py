@@ -41,6 +41,8 @@ AGENTS = read_cases(CASES_FILE.with_name("agent_cases.jsonl"))
 """Answers of agents in several sentences: over results of tools, in conversations and in ten languages."""
 ASSISTANT_PROSE = read_cases(CASES_FILE.with_name("assistant_prose_cases.jsonl"))
 """Long answers in Markdown over one to three documents, as a chat model writes them, with one false claim or none."""
+PARAPHRASED = read_cases(CASES_FILE.with_name("paraphrased_cases.jsonl"))
+"""Short answers in other words than their sources, by four authors who had seen nothing; two of the four are held out."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,
@@ -58,6 +60,7 @@ EVERYTHING = (
     *EVERYDAY,
     *AGENTS,
     *ASSISTANT_PROSE,
+    *PARAPHRASED,
 )
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
@@ -129,6 +132,11 @@ def test_answers_of_agents_are_90_pairs_and_one_half_is_held_out() -> None:
 def test_assistant_prose_is_80_pairs_and_one_half_is_held_out() -> None:
     halves = Counter((case.heldout, case.is_right) for case in ASSISTANT_PROSE)
     assert set(halves.values()) == {40} and len(halves) == 4
+
+
+def test_paraphrased_cases_are_20_pairs_of_each_kind_and_one_half_is_held_out() -> None:
+    parts = Counter((case.kind, case.heldout, case.is_right) for case in PARAPHRASED)
+    assert set(parts.values()) == {10} and len(parts) == 8 * 4
 
 
 def test_first_tries_are_78_pairs_of_which_20_are_held_out() -> None:
