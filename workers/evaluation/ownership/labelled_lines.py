@@ -198,6 +198,7 @@ def takes_value_of_other_item(
         sources: the sentences of each source, in order.
         denial: words by which the claim's language denies.
     """
+    spend(sum(map(len, sources)))
     lists = [items for texts in sources for items in _lists(texts)]
     if not lists:
         return False
