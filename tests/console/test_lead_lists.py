@@ -264,6 +264,7 @@ def test_an_answer_of_which_readers_see_nothing_is_not_approved(browser: Browser
             button = page.locator('[data-action="approve"]')
             assert (button.get_attribute("aria-disabled") == "true") == disabled
         page.goto(f"/review/{review_of(answers[0])}")
+        expect(page.locator("#answer-view")).to_contain_text(texts[0].strip("<!->").strip())
         page.keyboard.press("a")
         expect(page.locator("#status")).to_contain_text("write a correction, or reject the answer")
         assert serious_violations(page) == []

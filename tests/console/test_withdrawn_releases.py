@@ -16,7 +16,7 @@ from tests.harness.deployment import until
 from tests.harness.held_answers import held
 from workers.decision.reader_text.reader_texts import ENGLISH
 
-TENANT = "taken-back"
+TENANT = "withdrawn-release"
 BODY = {"reason": "wrong_figure", "comment": "It is 2 GiB."}
 PAGE = {"Accept": "text/html"}
 

@@ -283,7 +283,8 @@ def test_bench_lists_what_it_can_measure_and_hands_the_rest_of_the_line_on(
 def test_bench_names_what_there_is_instead_of_what_there_is_not(touchstone: Touchstone) -> None:
     result = touchstone("bench", "nothing")
     assert result.returncode == 1
-    assert "there is no benchmark nothing; choose one of analytics" in result.stderr
+    assert "there is no benchmark nothing; choose one of " in result.stderr
+    assert "analytics, answer_cases, " in result.stderr
 
 
 def test_bench_without_a_checkout_says_where_it_works(tmp_path: Path) -> None:

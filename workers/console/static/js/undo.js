@@ -61,7 +61,9 @@ export function offerLeft() {
 
 /** Lead the focus, which went with the page before, to the first of these requests in the list; to the content where none is listed. */
 function leadFocus(reviews) {
-  history.scrollRestoration = "auto";
+  // Until it is loaded, the browser would put the page where it was, over what is led here.
+  if (document.readyState === "complete") history.scrollRestoration = "auto";
+  else addEventListener("load", () => setTimeout(() => (history.scrollRestoration = "auto")), { once: true });
   if (document.activeElement !== document.body) return; // the page has a place of its own
   const listed = [...document.querySelectorAll("[data-choose]:enabled")].find((box) => reviews.includes(box.dataset.choose));
   (listed ?? document.getElementById("main")).focus();
