@@ -186,7 +186,7 @@ def assert_offsets(answer: GeneratedAnswer, found: Mapping[str, Any]) -> None:
     for signal in quality.signals:
         if signal.span is not None:
             shown = text[signal.span.start : signal.span.end]
-            assert signal.evidence == (shown[:300] if signal.type != "empty_response" else shown.strip())
+            assert signal.evidence == (shown if signal.type != "empty_response" else shown.strip())[:300]
     spans = [span for citation in citations.citations for span in citation.spans]
     spans += [*citations.inference_spans, *grounding.uncertainty_markers]
     spans += [reference.span for reference in citations.invalid_references if reference.span is not None]
