@@ -87,7 +87,7 @@ _SKIPPED = word_set(
 )
 _SWITCHED = PARTICLE_VERBS - word_set("log logs logged logging sign signs signed signing")
 _AS_STATE = {"on": POLES["enabled"], "off": POLES["disabled"]}
-"""What is switched on is enabled."""
+"""The side of "enabled" for what is switched on or off."""
 _NAMED = word_set("named called look looks looking looked sought modelled take takes took")
 _ONLY = re.compile(r"\b(\w+) only (?:an? |the |one )?(\w+)\W*$", re.IGNORECASE)
 _ITEMS = re.compile(r", (?:and )?| and ", re.IGNORECASE)

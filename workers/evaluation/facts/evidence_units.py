@@ -25,7 +25,7 @@ LONG_VALUE = 200
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 _TITLE_UNIT = re.compile(r"(?P<name>[^,()]+?)(?:,\s(?P<one>[^\W\d_A-ZА-Я]{1,7}\.?)|\s?\((?P<two>[^\W\d_]{1,12}|%)\))")
 _MARKS = dict.fromkeys("✓✔☑✅", "yes") | dict.fromkeys("✗✘❌☒", "no")
-"""What a cell says that holds a mark alone."""
+"""The word for a mark that is all of a cell."""
 _BARE_FIGURE = re.compile(r"\d[\d.,' ]*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DAYS = dict(

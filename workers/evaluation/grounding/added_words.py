@@ -24,6 +24,8 @@ AGREEING = frozenset(
     )
 )
 """Words that only repeat a yes or no."""
+_TURN = re.compile(r"\W*(?:but|however|except|although|though)\b", re.IGNORECASE)
+"""The opening of another statement: "No, but you must empty the tank first."."""
 _WORD = re.compile(r"\w+")
 
 
@@ -34,6 +36,8 @@ def adds_nothing(
     rest = without_opening(claim.reply or claim.plain)
     if says_only_polarity(rest):
         return True
+    if _TURN.match(rest):
+        return False
     details = read_details(rest)
     missing = missing_details(details, index.known, [read_details(units[place].text) for place in top])
     if missing.figures or missing.dates or missing.names:

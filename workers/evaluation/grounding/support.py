@@ -400,7 +400,11 @@ def _measure(
     mismatches = tuple(dict.fromkeys((*mismatches, *clauses.mismatches)))
     near = frozenset().union(*(units[place].words for place in top[:TOP]))
     everywhere = frozenset(word for word in words if index.has(word)) | near
-    is_answered = (clauses.is_confirmed and (clauses.is_whole or adds_nothing(claim, units, index, top))) or (
+    # A right yes does not make right what stands behind it: "Yes, five hikers." over three.
+    is_refuted = clauses.is_answer_right and not OF_VALUES.isdisjoint(mismatches)
+    is_answered = (
+        clauses.is_confirmed and not is_refuted and (clauses.is_whole or adds_nothing(claim, units, index, top))
+    ) or (
         ranked is True
         and not mismatches
         and not measures.unknown_figures

@@ -28,7 +28,7 @@ _RECEIVED = PrefilteredPattern(
     rf"(?=\b{_HANDS}\b[^,.;:]{{0,50}}?\sto\s(?P<receiver>[^,.;:]{{3,40}}?)(?=[,.;:]|$|\s(?:and|within|after|before|by|when|if|in|on|for|who|which|at)\b))",
     re.IGNORECASE,
 )
-"""What one gives to another: "is passed on to the network team"."""
+"""An act of giving with its receiver: "is passed on to the network team"."""
 _VOTE = PrefilteredPattern(
     r"\b(?:vot(?:e|es|ed|ing)|campaign(?:s|ed|ing)?|argu(?:e|es|ed|ing)|sp(?:eak|eaks|oke|oken)|rul(?:e|es|ed|ing)|decid(?:e|es|ed)|testif(?:y|ies|ied)|appeal(?:s|ed)?)"
     r"\s(?:\w+\s){0,2}?(?:(?P<against>against)|(?P<for>for|in favou?r of))\s(?P<rest>[^.;,]{3,60})",

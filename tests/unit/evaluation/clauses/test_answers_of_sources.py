@@ -1,10 +1,9 @@
-"""Yes and no that records, repeated questions, roles and told acts of the evidence decide."""
+"""Check yes and no that records, repeated questions, roles and inclusions in the evidence decide."""
 
 import pytest
 
 from tests.harness.whole_answers import is_warned_of, verdicts_on
 from workers.evaluation.claims.short_answers import consents, plain_question
-from workers.evaluation.clauses.kinds.acts_in_other_words import answer_by_casualties, answer_by_freezing
 from workers.evaluation.clauses.kinds.asked_before import answer_by_asked
 from workers.evaluation.clauses.kinds.dated_records import answer_by_dates
 from workers.evaluation.clauses.kinds.marked_fields import answer_by_mark
@@ -34,6 +33,8 @@ COUPLE = (
     "Jon Arve\nBorn: 1850\nDied: 1912\nSpouse: Marit Arve",
     "Marit Arve\nBorn: 1855\nDied: 1931\nSpouse: Jon Arve",
 )
+FILTER = "Q: Do I need to remove the filter?\nA: No. The filter stays in the tank."
+CHILDREN = "| Name | Died | Children |\n|---|---|---|\n| Ann | 1912 | three |\n| Bo | 1931 | five |"
 HALLS = ("| Hall | Opened |\n|---|---|\n| North hall | 12 May 1998 |\n| South hall | 3 March 2004 |",)
 
 
@@ -80,9 +81,6 @@ def test_a_field_a_repeated_question_or_two_dates_decide(
 BEAR = "The largest predator of the park is the brown bear. Wolves and lynx live in the north."
 CAPITAL = "The capital of Odria is Lesk. Varn is its largest port."
 GOAT = "Although it has the horns of a goat, its closest living relative is the yak."
-BROTH = "The broth keeps for five days in the fridge and three months in the freezer. Noodles should be eaten at once."
-FIRE = "A fire broke out in a bakery on Monday. Two employees were taken to hospital with smoke inhalation."
-BUS = "The bus left the road and overturned. Six passengers were injured, and nobody was killed."
 
 
 @pytest.mark.parametrize(
@@ -92,18 +90,13 @@ BUS = "The bus left the road and overturned. Six passengers were injured, and no
         ("Is Varn the capital of Odria?", CAPITAL, "No, the capital is Lesk.", "Yes."),
         ("Is Lesk the capital of Odria?", CAPITAL, "Yes, it is.", "No, Varn is."),
         ("Is the goat the closest living relative of the takin?", GOAT, "No.", "Yes, and the horns reflect that."),
-        ("Can the broth be frozen?", BROTH, "Yes, for three months.", "No, it has to be eaten at once."),
-        ("Can I freeze the mousse?", "The mousse keeps for two days. It is not suitable for freezing.", "No.", "Yes."),
-        ("Was anybody injured in the fire?", FIRE, "Yes.", "No, nobody was hurt."),
-        ("Was anyone killed in the bus crash?", BUS, "No.", "Yes."),
-        ("Were any passengers hurt?", BUS, "Yes.", "No."),
         ("Aren't interns exempt from the training?", "All staff, including interns, must finish the training.", "No.", "Right, they don't have to do it."),
         ("Volunteers are exempt from the fee, aren't they?", "Every member, volunteers included, pays the fee.", "No, they aren't.", "Yes, they are."),
         ("Isn't the museum closed on Mondays?", "The museum is open from Tuesday to Sunday.", "Yes, it is.", "No, it's open."),
         ("Can't I pay in cash?", "Payment is possible in cash or by card.", "You can.", "No, you can't."),
     ],
 )  # fmt: skip
-def test_a_role_a_told_act_or_an_inclusion_decides(question: str, context: str, right: str, wrong: str) -> None:
+def test_a_role_or_an_inclusion_decides(question: str, context: str, right: str, wrong: str) -> None:
     assert [is_warned_of(answer, question, context) for answer in (right, wrong)] == [False, True]
 
 
@@ -118,6 +111,21 @@ def test_a_role_a_told_act_or_an_inclusion_decides(question: str, context: str, 
 )  # fmt: skip
 def test_a_right_answer_is_not_contradicted(question: str, context: str, text: str) -> None:
     assert "contradicted" not in verdicts_on(question, context, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "text"),
+    [
+        ("Can the pass be transferred?", PASSES[0], "No, but a new one costs 5 euros."),
+        ("Do I need to remove the filter?", FILTER, "No, but you must empty the tank first."),
+        ("Did Ann die before Bo?", CHILDREN, "Yes, Ann had five children."),
+        ("Does the Crew plan have API access?", PLANS[1], "Yes, with 12 seats."),
+        ("Did Jon Arve outlive his wife?", "\n\n".join(COUPLE), "No, she died 12 years later."),
+        ("Are interns exempt from the training?", "All 40 staff, including interns, must finish the training.", "No, all 90 staff must finish it."),
+    ],
+)  # fmt: skip
+def test_a_right_yes_or_no_does_not_support_what_stands_behind_it(question: str, context: str, text: str) -> None:
+    assert not verdicts_on(question, context, text) & {"supported", "not_checked"}
 
 
 def test_a_holder_of_a_role_who_may_be_the_same_is_not_supported_and_not_contradicted() -> None:
@@ -197,38 +205,6 @@ DATED = ["entry: Ann Low; born: 1850; died: 1912", "entry: Bo Low; born: 1850; d
 )
 def test_two_dates_answer(question: str, rows: list[str], answer: bool | None) -> None:
     assert answer_by_dates(question, rows) is answer
-
-
-@pytest.mark.parametrize(
-    ("question", "sentences", "answer"),
-    [
-        ("Was anyone hurt?", ["Two guests were treated for burns."], True),
-        ("Was anyone hurt?", ["Nobody was killed."], None),
-        ("Was anyone killed?", ["Nobody was hurt."], False),
-        ("Was anyone killed?", ["Two guests were hurt."], None),
-        ("Was anyone hurt?", ["Falling ice could hurt people."], None),
-        ("Was anyone hurt?", ["The driver was unhurt, but a cyclist was injured."], True),
-        ("Was anyone hurt in the flood?", ["The flood came in May.", "All were unharmed."], False),
-        ("Did anyone die in the flood?", ["The flood came in May.", "It rained.", "It stopped.", "Shops opened.", "Its founder died in 1950."], None),
-        ("Was the tree hurt?", ["Two guests were injured."], None),
-    ],
-)  # fmt: skip
-def test_told_harm_answers(question: str, sentences: list[str], answer: bool | None) -> None:
-    assert answer_by_casualties(question, sentences) is answer
-
-
-@pytest.mark.parametrize(
-    ("question", "sentences", "answer"),
-    [
-        ("Can the soup be frozen?", ["The soup keeps for a month in the freezer."], True),
-        ("Can the soup be frozen?", ["Do not freeze the soup."], False),
-        ("Can the soup be frozen?", ["The bread keeps for a month in the freezer."], None),
-        ("Can the soup be frozen?", ["The soup can be frozen before the cream is added."], None),
-        ("Can the soup be heated?", ["The soup keeps for a month in the freezer."], None),
-    ],
-)
-def test_a_freezer_answers(question: str, sentences: list[str], answer: bool | None) -> None:
-    assert answer_by_freezing(question, sentences) is answer
 
 
 def test_roles_inclusions_and_days_answer_only_what_they_decide() -> None:

@@ -1,4 +1,4 @@
-"""What stands at one item of a list is not said of another, in any words and language."""
+"""Check that what stands at one item of a list is not said of another, in any words and language."""
 
 import pytest
 

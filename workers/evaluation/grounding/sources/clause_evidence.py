@@ -21,7 +21,6 @@ from workers.evaluation.clauses.asked_items import is_item_asked
 from workers.evaluation.clauses.clause_comparison import are_confirmed, are_opposed, clause_mismatches, have_own_figures
 from workers.evaluation.clauses.clause_reader import Clause, is_instruction, read_clauses
 from workers.evaluation.clauses.exchanged_parts import has_exchanged_part
-from workers.evaluation.clauses.kinds.acts_in_other_words import answer_by_casualties, answer_by_freezing
 from workers.evaluation.clauses.kinds.added_items import adds_item
 from workers.evaluation.clauses.kinds.asked_before import answer_by_asked
 from workers.evaluation.clauses.kinds.charges import answer_by_charge, is_charged_rightly
@@ -174,7 +173,7 @@ def compare_clauses(
 
 
 def _answer_by_source(question: str, units: Sequence[EvidenceUnit]) -> bool | None:
-    """Return the answer that records, repeated questions or acts of the evidence give to a question for yes or no."""
+    """Return the answer that records, repeated questions or roles in the evidence give to a question for yes or no."""
     rows = [*(unit.text for unit in units if unit.of_record), *_labelled_records(units)]
     texts = [unit.text for unit in units if not unit.of_record]
     spend(len(units))
@@ -182,8 +181,6 @@ def _answer_by_source(question: str, units: Sequence[EvidenceUnit]) -> bool | No
         answer_by_mark(question, rows, texts) if rows else None,
         answer_by_dates(question, rows) if rows else None,
         answer_by_asked(question, texts),
-        answer_by_casualties(question, texts),
-        answer_by_freezing(question, texts),
         answer_by_holder(question, texts),
         answer_by_inclusion(question, texts),
     } - {None}
