@@ -366,7 +366,7 @@ async def test_long_text_without_an_end_is_searched_seldom(monkeypatch: pytest.M
     from workers.check import growing_answer
 
     searched: list[int] = []
-    monkeypatch.setattr(growing_answer, "segment", lambda text: searched.append(len(text)) or [])
+    monkeypatch.setattr(growing_answer, "finished_ends", lambda text, _: searched.append(len(text)) or [])
     growing = GrowingAnswer()
     waiting = asyncio.ensure_future(growing.next_end(0))
     for _ in range(600):

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.answer_cases import read_cases
 from tests.console.test_check import Checking, Model
 from tests.harness.paths import ROOT
 from workers.check.check_models import AnswerToCheck, CheckedAnswer, CheckedPart
 from workers.check.growing_answer import GrowingAnswer, checked_parts
 from workers.decision.stream_stop import StopOn
 from workers.evaluation.grounding import support
-from workers.evaluation.text.structure.segmentation import segment
+from workers.evaluation.text.structure.finished_sentences import finished_ends
 from workers.settings import CheckSettings, Settings
 
 CASES = [
@@ -24,8 +25,10 @@ CASES = [
     for name in ("answer_cases", "claim_cases", "outsider_cases")
     for line in (ROOT / "tests" / "data" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-ALONE = 150
-"""Number of cases that are streamed alone."""
+STREAMED = read_cases(ROOT / "tests" / "data" / "streamed_cases.jsonl")
+"""Answers of several sentences with abbreviations, citations, lists, tables, headings, code and other scripts."""
+ALONE = 50
+"""Number of other cases that are streamed alone."""
 TOGETHER = 50
 """Number of answers of three cases each, which have several sentences."""
 SECONDS = 30.0
@@ -69,6 +72,8 @@ def joined(cases: Sequence[dict[str, Any]]) -> AnswerToCheck:
 
 def answers() -> Iterator[AnswerToCheck]:
     chosen = random.Random(31)
+    for case in STREAMED:
+        yield joined([case.model_dump()])
     for case in chosen.sample(CASES, ALONE):
         yield joined([case])
     for _ in range(TOGETHER):
@@ -94,7 +99,7 @@ async def streamed(
     for text in texts:
         growing.add(text)
         checked = found[-1].end if found else 0
-        if len(segment(growing.text[checked:])) > 1:
+        if finished_ends(growing.text, checked):
             part = await anext(parts)
             assert isinstance(part, CheckedPart)
             found.append(part)
@@ -166,6 +171,8 @@ CONTEXTS = ["The rotor turns at 47 rpm. It is blue."]
         (["Unicorns graze on the moon. ", "They eat cheese. ", "It is new."], "contradicted_figure", [None, None]),
         (["Unicorns graze on the moon. ", "They eat cheese. ", "It is new."], "high_risk", ["high_risk"]),
         (["The rotor turns at 47 rpm. ", "It is blue. ", "It is new."], "contradicted_figure", [None, None]),
+        (["| Device | Speed |\n|", "---|---|\n|", " Rotor | 47 rpm |\n\n", "It is blue."], "high_risk", [None]),
+        (["# Velocity of it\n\n", "The rotor turns at 47 rpm. ", "It is blue."], "high_risk", [None]),
     ],
 )
 async def test_a_stream_stops_at_the_findings_that_are_set(

@@ -13,7 +13,7 @@ from workers.check.check_models import CheckedAnswer, CheckedPart, checked_part,
 from workers.check.check_service import ChecksBusy, CheckTimedOut
 from workers.decision.stream_stop import StopOn, stop_reason
 from workers.evaluation.grounding.claim_memory import ClaimMemory
-from workers.evaluation.text.structure.segmentation import segment
+from workers.evaluation.text.structure.finished_sentences import finished_ends
 
 MAX_CODE_POINTS = 60_000
 """Maximum length of an answer (``schemas.base.AnswerText``)."""
@@ -58,19 +58,16 @@ class GrowingAnswer:
             raise self._error
 
     async def next_end(self, start: int) -> int | None:
-        """Wait for a finished sentence behind an offset; return its end, or ``None`` when the text has ended.
-
-        The last sentence may still grow, so that it counts only once another one has begun.
-        """
+        """Wait for a finished sentence behind an offset; return its end, or ``None`` when the text has ended."""
         searched = 0
         while not self.ended.is_set():
             self._changed.clear()
             unfinished = len(self.text) - start
             if unfinished <= SEGMENTED_ALWAYS or unfinished >= searched * GROWTH:
                 searched = unfinished
-                found = await asyncio.to_thread(segment, blanked(self.text)[start:])
-                if len(found) > 1 and not self.ended.is_set():
-                    return start + found[-2].end
+                ends = await asyncio.to_thread(finished_ends, blanked(self.text), start)
+                if ends and not self.ended.is_set():
+                    return ends[-1]
             await self._changed.wait()
         return None
 

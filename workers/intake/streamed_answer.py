@@ -18,7 +18,7 @@ from workers.evaluation.budget import Budget, spending
 from workers.evaluation.grounding.claim_memory import ClaimMemory, remembering
 from workers.evaluation.grounding.grounding_evaluator import evaluate_grounding
 from workers.evaluation.grounding.prepared_grounding import prepare_grounding
-from workers.evaluation.text.structure.segmentation import Sentence, segment
+from workers.evaluation.text.structure.finished_sentences import finished_ends
 from workers.evaluation.thresholds import GroundingThresholds
 
 MAX_CODE_POINTS = 60_000
@@ -107,26 +107,23 @@ class StreamedAnswer:
     def finished_sentences(
         self, thresholds: GroundingThresholds, stop_on: StopOn, now: datetime, version: str
     ) -> list[CheckedSentences]:
-        """Return the findings on the sentences that were finished since ``checked``, and move it behind them.
-
-        The last sentence may still grow: it is finished when another one has begun.
-        """
+        """Return the findings on the sentences that were finished since ``checked``, and move it behind them."""
         text = blanked(self.text)
         unfinished = len(text) - self.checked
         if self.fields is None or SEGMENTED_ALWAYS < unfinished < self._searched * GROWTH:
             return []
         self._searched = unfinished
-        sentences = segment(text[self.checked :])[:-1]
-        if not sentences:
+        ends = finished_ends(text, self.checked)
+        if not ends:
             return []
-        begun, self.checked, self._searched = self.checked, self.checked + sentences[-1].end, 0
-        found = list(self._checked(begun, sentences, thresholds, now, version))
+        begun, self.checked, self._searched = self.checked, ends[-1], 0
+        found = list(self._checked(begun, ends, thresholds, now, version))
         for each in found:
             each.stop = stop_reason(each.claims, each.hallucination_risk, stop_on)
         return found
 
     def _checked(
-        self, begun: int, sentences: list[Sentence], thresholds: GroundingThresholds, now: datetime, version: str
+        self, begun: int, ends: list[int], thresholds: GroundingThresholds, now: datetime, version: str
     ) -> Iterator[CheckedSentences]:
         problem, findings = None, GroundingFindings(status="skipped")
         try:
@@ -136,8 +133,7 @@ class StreamedAnswer:
         except Exception as error:  # the whole answer is evaluated all the same
             problem = type(error).__name__
         start = begun
-        for sentence in sentences:
-            end = begun + sentence.end
+        for end in ends:
             yield CheckedSentences(
                 answer_id=self.answer_id,
                 tenant=self.tenant,

@@ -43,6 +43,8 @@ ASSISTANT_PROSE = read_cases(CASES_FILE.with_name("assistant_prose_cases.jsonl")
 """Long answers in Markdown over one to three documents, as a chat model writes them, with one false claim or none."""
 PARAPHRASED = read_cases(CASES_FILE.with_name("paraphrased_cases.jsonl"))
 """Short answers in other words than their sources, by four authors who had seen nothing; two of the four are held out."""
+STREAMED = read_cases(CASES_FILE.with_name("streamed_cases.jsonl"))
+"""Answers of several sentences that are streamed; the first, a middle or the last sentence is false."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,
@@ -61,6 +63,7 @@ EVERYTHING = (
     *AGENTS,
     *ASSISTANT_PROSE,
     *PARAPHRASED,
+    *STREAMED,
 )
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
@@ -137,6 +140,11 @@ def test_assistant_prose_is_80_pairs_and_one_half_is_held_out() -> None:
 def test_paraphrased_cases_are_20_pairs_of_each_kind_and_one_half_is_held_out() -> None:
     parts = Counter((case.kind, case.heldout, case.is_right) for case in PARAPHRASED)
     assert set(parts.values()) == {10} and len(parts) == 8 * 4
+
+
+def test_streamed_cases_are_52_pairs_and_one_half_is_held_out() -> None:
+    halves = Counter((case.heldout, case.is_right) for case in STREAMED)
+    assert set(halves.values()) == {26} and len(halves) == 4
 
 
 def test_first_tries_are_78_pairs_of_which_20_are_held_out() -> None:
