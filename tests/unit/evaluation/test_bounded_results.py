@@ -52,7 +52,7 @@ def after_turns(make: Make, turns: int, length: int, query: str) -> GeneratedAns
 @pytest.mark.parametrize("name", RESULTS)
 def test_operations_grow_with_the_results_of_tools(name: str) -> None:
     short, long = (operations(over_results(RESULTS[name], length)) / length for length in (SHORT, LONG))
-    assert long <= GROWTH * short + 20
+    assert long <= GROWTH * short + 12
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -70,7 +70,7 @@ def test_operations_grow_with_the_turns_before_the_query(name: str) -> None:
 
     for query in QUERIES:
         short, long = for_each(3, 1_000, query), for_each(12, 4_000, query)
-        assert long <= GROWTH * short + 20, query
+        assert long <= GROWTH * short + 12, query
 
 
 @pytest.mark.parametrize("name", TURNS)

@@ -18,8 +18,8 @@ from workers.pipeline.builtin_evaluators import grounding_evaluator
 from workers.pipeline.local_pipeline import LocalPipeline
 from workers.settings import Settings
 
-MAX_LINES = 100
-"""Maximum number of executed lines for each counted operation."""
+MAX_STATEMENTS = 50
+"""Maximum number of executed statements for each counted operation."""
 CPU_SECONDS = 60.0
 """CPU that a whole budget may take on a slow machine under load; about ten seconds otherwise."""
 
@@ -84,7 +84,7 @@ def test_an_answer_beyond_its_budget_has_a_failed_report_and_is_not_plainly_rele
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_budget_bounds_what_an_evaluation_does(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each counted operation stands for a bounded number of lines of code, whatever the texts are."""
+    """Each counted operation stands for a bounded number of statements, whatever the texts are."""
     budget = Budget()
     monkeypatch.setattr(evaluator, "Budget", lambda: budget)
     make = TEXTS[name]
@@ -94,9 +94,9 @@ def test_the_budget_bounds_what_an_evaluation_does(name: str, monkeypatch: pytes
         evaluation.prepare()
         evaluation.evaluate({}, {})
 
-    lines = count_operations(evaluate)
+    statements = count_operations(evaluate)
     assert evaluation.failure is None
-    assert lines <= MAX_LINES * budget.spent, lines / budget.spent
+    assert statements <= MAX_STATEMENTS * budget.spent, statements / budget.spent
 
 
 def over_result(make: Make) -> GeneratedAnswer:
@@ -131,9 +131,9 @@ def test_the_budget_bounds_what_results_earlier_turns_and_steps_take(
         evaluation.prepare()
         evaluation.evaluate({}, {})
 
-    lines = count_operations(evaluate)
+    statements = count_operations(evaluate)
     assert evaluation.failure is None
-    assert lines <= MAX_LINES * budget.spent, lines / budget.spent
+    assert statements <= MAX_STATEMENTS * budget.spent, statements / budget.spent
 
 
 @pytest.mark.parametrize(("mode", "state"), [("observer", "warned"), ("gatekeeper", "held")])

@@ -36,7 +36,8 @@ def test_every_hand_written_claim_is_judged_by_all_steps_in_such_letters(
     pipeline: EvaluationPipeline, letter: str, alike: str
 ) -> None:
     vectors = np.random.default_rng(1)
-    for case in CASES:
+    # Of a case without the letter only the query would differ, which is the same for all.
+    for case in [each for each in CASES if letter in each["claim"] + each["context"]]:
         answer = GeneratedAnswer.model_validate(
             {
                 "answer_id": case["id"],
