@@ -22,7 +22,7 @@ from typing import Any
 import httpx
 from playwright.sync_api import Browser, Page
 
-from benchmarks.review_queue import IDENTIFIER, TENANT, fill
+from benchmarks.review_queue import IDENTIFIER, PERSON, TENANT, fill
 from tests.harness.browser import logged_in, running_browser
 from tests.harness.console import ConsoleThread
 from workers.inference.backends import PACKAGED_MODEL, SentenceTransformerBackend
@@ -143,10 +143,11 @@ def _decided(page: Page) -> float:
 async def _fill(console: ConsoleThread, count: int) -> None:
     client, database = console.resources.analytics.client, console.settings.clickhouse.database
     await fill(client, database, count)
-    await _fill_beside(client, database, count)
+    await fill_beside(client, database, count)
 
 
-async def _fill_beside(client: Any, database: str, count: int) -> None:
+async def fill_beside(client: Any, database: str, count: int, gap: int = 1) -> None:
+    """Write answers, claims, decisions and independent reviews beside the rows of ``benchmarks.review_queue``."""
     completed = "toDateTime64('2026-11-01 00:00:00', 3) - number"
     await client.command(
         f"INSERT INTO {database}.answers (tenant, answer_id, session_id, pipeline_version, rank, completed_at, enriched_at,"
@@ -159,10 +160,10 @@ async def _fill_beside(client: Any, database: str, count: int) -> None:
     await client.command(
         f"INSERT INTO {database}.review_decisions (review_id, decision_id, answer_id, tenant, ruling, action, decided_by,"
         f" decided_at, review_duration) SELECT {IDENTIFIER}, toString(number), concat('a-', toString(number)), {TENANT},"
-        " 'final', ['approve', 'correct', 'reject'][number % 3 + 1], concat('p', toString(number % 9)),"
-        f" now64(3) - number, 40 FROM numbers({count}, {count}) UNION ALL SELECT {IDENTIFIER}, concat('s', toString(number)),"
+        f" 'final', ['approve', 'correct', 'reject'][number % 3 + 1], {PERSON},"
+        f" now64(3) - (number - {count}) * {gap}, 40 FROM numbers({count}, {count}) UNION ALL SELECT {IDENTIFIER}, concat('s', toString(number)),"
         f" concat('a-', toString(number)), {TENANT}, 'second', ['approve', 'correct', 'reject'][number % 7 % 3 + 1],"
-        f" concat('p', toString((number + 1) % 9)), now64(3) - number + 60, 40 FROM numbers({count}, {count})"
+        f" concat('p', toString((number + 1) % 9)), now64(3) - (number - {count}) * {gap} + 60, 40 FROM numbers({count}, {count})"
         " WHERE number % 10 = 0"
     )
     await client.command(

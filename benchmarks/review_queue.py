@@ -32,6 +32,8 @@ from workers.stores.queries.reviews.review_queue_rows import QueueCursor, QueueF
 AT = datetime(2026, 11, 2, tzinfo=UTC)
 IDENTIFIER = "lower(concat(hex(sipHash64(number)), '-', toString(number)))"
 TENANT = "concat('t', toString(number % 4))"
+PERSON = "concat('p', toString(number % 9))"
+"""Person of a final decision; those of one request are the same in all tables."""
 CONTENT_BYTES = 6_000
 CHUNK = 10_000
 """Requests in one insert: their content goes through memory."""
@@ -108,25 +110,27 @@ async def _timed(url: str, count: int) -> dict[str, list[float]]:
     return seconds
 
 
-async def fill(client: Any, database: str, count: int) -> None:
+async def fill(client: Any, database: str, count: int, gap: int = 1) -> None:
     """Write the rows of open requests, of as many decided ones, and their content.
 
     Args:
         client: of ClickHouse.
         database: with the tables.
         count: open requests.
+        gap: seconds between two decisions, the latest of now.
     """
     for state, start, rank in (("open", 0, 4), ("open", count, 4), ("released", count, 100)):
+        by, decided = ("''", "NULL") if state == "open" else (PERSON, f"now64(3) - (number - {start}) * {gap}")
         await client.command(
             f"INSERT INTO {database}.review_queue (review_id, answer_id, tenant, rank, state, held, risk_mode, reasons,"
             " signals, hallucination_risk, gate_score, priority, model_id, title, completed_at, requested_at, deadline_at,"
-            " decided_by)"
+            " decided_by, decided_at)"
             f" SELECT {IDENTIFIER}, concat('a-', toString(number)), {TENANT}, {rank}, '{state}',"
             " number % 3 = 0, 'observer', ['high_hallucination_risk'], ['hedging'],"
             " ['low', 'medium', 'high'][number % 3 + 1], (number % 100) / 100, (sipHash64(number) % 1000) / 1000,"
             " concat('m', toString(number % 5)), concat('Why does number ', toString(number), ' restart again?'),"
             f" toDateTime64('2026-11-01 00:00:00', 3) - number, toDateTime64('2026-11-01 00:00:00', 3) - number,"
-            f" toDateTime64('2036-11-05 00:00:00', 3), '' FROM numbers({start}, {count})"
+            f" toDateTime64('2036-11-05 00:00:00', 3), {by}, {decided} FROM numbers({start}, {count})"
         )
     await client.command(
         f"INSERT INTO {database}.review_events (review_id, event_id, answer_id, tenant, kind, reviewer, queue, deadline_at,"

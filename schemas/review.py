@@ -211,6 +211,10 @@ ReviewEventKind = Literal[
 ]
 """Locked and unlocked (assigned, unassigned), a decision undone, a skip or escalation undone (resumed), given to a
 person by another one, or a second opinion on a decided request asked for and no longer wanted."""
+OPINIONS: tuple[ReviewEventKind, ...] = ("opinion_asked", "opinion_ended")
+"""Kinds of events about second opinions."""
+OF_PERSONS: tuple[ReviewEventKind, ...] = ("given", *OPINIONS)
+"""Kinds of events with a person in ``assignee``."""
 
 
 class UndoneDecision(Part):

@@ -1,6 +1,7 @@
 """Read rows from ClickHouse."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -14,6 +15,8 @@ from workers.stores.size_parts import size_parts
 
 Row = dict[str, Any]
 T = TypeVar("T")
+
+_OPTIONAL = re.compile(r"/\*(\w+)\*/(.*?)/\*/\1\*/", re.DOTALL)
 
 PARAMETER_BYTES = 60_000
 """Size of the longest list in a parameter as it is sent, bytes. ClickHouse refuses values of 128 KiB and more, and
@@ -37,11 +40,13 @@ class Reading:
 
         Args:
             statement: SQL with the placeholder ``{database}`` and with query parameters in doubled braces.
-            parameters: values by name; parameters that the statement does not name are left out.
+            parameters: values by name; parameters that the statement does not name are left out, and with an empty one its
+                optional parts.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
+        statement = without_empty(statement, parameters)
         named = {name: value for name, value in parameters.items() if f"{{{{{name}:" in statement}
         return await self.named_rows(statement.format(database=self._database), named)
 
@@ -53,6 +58,19 @@ class Reading:
         """
         result = await _result(self._analytics, statement, parameters)
         return [{name: _in_utc(value) for name, value in row.items()} for row in result.named_results()]
+
+
+def optional(name: str, part: str) -> str:
+    """Return a part of a statement that is left out if a parameter is empty.
+
+    ClickHouse would run the subqueries of a condition also where the parameter makes it true.
+    """
+    return f"/*{name}*/{part}/*/{name}*/"
+
+
+def without_empty(statement: str, parameters: Mapping[str, Any]) -> str:
+    """Return a statement without the optional parts whose parameters are empty."""
+    return _OPTIONAL.sub(lambda part: without_empty(part[2], parameters) if parameters.get(part[1]) else "", statement)
 
 
 async def ask(analytics: AnalyticsStore, statement: str, parameters: Mapping[str, Any]) -> Sequence[Sequence[Any]]:

@@ -8,9 +8,15 @@ from typing import Any
 
 from schemas.identifiers import review_ids
 from workers.errors import TouchstoneError
-from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
+from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, optional, without_zone
 from workers.stores.queries.claim_queries import CLAIMS, NOT_MOVED, OF_ANSWER
-from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
+from workers.stores.queries.reviews.blind_reviews import (
+    HIDDEN_ANSWERS,
+    HIDDEN_OF_CHOSEN,
+    Sample,
+    due_values,
+    not_hidden,
+)
 from workers.stores.queries.reviews.corrected_texts import CORRECTIONS, corrected_answers
 from workers.stores.queries.reviews.judged_claims import WITH_VERDICT
 from workers.stores.queries.searched_texts import folded_sql, holds_words, without_accents, words_of_search
@@ -65,15 +71,15 @@ REWARD = select_rows(RewardRow) + " WHERE answer_id = {{answer_id:String}} AND t
 
 # Any row of a final decision counts, unless a withdrawal took its state back, so the queries do without FINAL.
 _CLOSED = f"""FROM {{database}}.review_queue
-WHERE state NOT IN ('open', 'withdrawn') AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS}
+WHERE state NOT IN ('open', 'withdrawn')
 AND (rank >= {WITHDRAWAL_RANK} OR (tenant, review_id) NOT IN (
     SELECT tenant, review_id FROM {{database}}.review_queue WHERE rank >= {WITHDRAWAL_RANK}))"""
 DECIDED = f"""
-SELECT DISTINCT tenant, answer_id, state, rank >= {WITHDRAWAL_RANK} AS withdrawn {_CLOSED} AND review_id IN {{{{review_ids:Array(String)}}}}
+SELECT DISTINCT tenant, answer_id, state, rank >= {WITHDRAWAL_RANK} AS withdrawn {_CLOSED}{not_hidden(HIDDEN_OF_CHOSEN)} AND review_id IN {{{{review_ids:Array(String)}}}}
 """
 HIDDEN = f"""
 SELECT DISTINCT tenant, answer_id FROM {{database}}.review_queue
-WHERE review_id IN {{{{review_ids:Array(String)}}}} AND (tenant, answer_id) IN {HIDDEN_ANSWERS}
+WHERE review_id IN {{{{review_ids:Array(String)}}}} AND (tenant, answer_id) IN {HIDDEN_OF_CHOSEN}
 """
 
 MAX_TEXT = 300
@@ -88,29 +94,35 @@ _MATCHING = (
 FROM {database}.answers FINAL
 WHERE run = {{run:String}}
   AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
-  AND ({{text:String}} = '' OR answer_id = {{text:String}} OR """
+"""
     # Without the name of the table they would be the shortened texts of the list, which have the names of the columns.
-    + holds_words("answers.query", "answers.answer")
-    + """ OR (tenant, answer_id) IN """
-    + corrected_answers("text")
-    + f""")
-  AND {WITH_VERDICT}
+    + optional(
+        "text",
+        f"""  AND (answer_id = {{{{text:String}}}} OR {holds_words("answers.query", "answers.answer")}
+    OR (tenant, answer_id) IN {corrected_answers("text")})""",
+    )
+    + f"""{WITH_VERDICT}
   AND ({{{{model_part:String}}}} = '' OR positionCaseInsensitiveUTF8({folded_sql("model_id")}, {{{{model_part:String}}}}) > 0)
   AND ({{{{tenant_part:String}}}} = '' OR positionCaseInsensitiveUTF8({folded_sql("tenant")}, {{{{tenant_part:String}}}}) > 0)
 """
     + """
   AND ({{model:String}} = '' OR model_id = {{model:String}})
   AND ({{risk:String}} = '' OR ifNull(toString(hallucination_risk), 'none') = {{risk:String}})
-  AND ({{state:String}} = ''
 """
-    + f"""
-       OR state = {{{{state:String}}}} AND (tenant, answer_id) NOT IN (SELECT tenant, answer_id {_CLOSED})
-       OR (tenant, answer_id) IN (SELECT tenant, answer_id {_CLOSED}
-           AND (state = {{{{state:String}}}} OR {{{{state:String}}}} = 'withdrawn' AND rank >= {WITHDRAWAL_RANK})))
-  AND ({{{{seen:String}}}} = '' OR ({{{{seen:String}}}} = 'true') = (state IN ('released', 'warned')
+    + optional(
+        "state",
+        f"""  AND ({optional("reviewer", f"(tenant, answer_id) IN {HIDDEN_ANSWERS} AND state = {{{{state:String}}}} OR")}
+       (state = {{{{state:String}}}} AND (tenant, answer_id) NOT IN (SELECT tenant, answer_id {_CLOSED})
+        OR (tenant, answer_id) IN (SELECT tenant, answer_id {_CLOSED}
+            AND (state = {{{{state:String}}}} OR {{{{state:String}}}} = 'withdrawn' AND rank >= {WITHDRAWAL_RANK}))){not_hidden()})""",
+    )
+    + optional(
+        "seen",
+        f"""  AND ({{{{seen:String}}}} = 'true') = (state IN ('released', 'warned')
        OR (tenant, answer_id) IN (SELECT tenant, answer_id FROM {{database}}.review_decisions
-           WHERE {{{{seen:String}}}} != '' AND ruling = 'final' AND action = 'approve'
-             AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS})))
+           WHERE ruling = 'final' AND action = 'approve'){not_hidden()})""",
+    )
+    + f"""
   AND {NOT_MOVED}
 """
     + """
@@ -190,6 +202,9 @@ class Period:
 
     since: datetime | None = None
     until: datetime | None = None
+
+
+EVER = Period()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from schemas.identifiers import review_ids
-from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, without_zone
-from workers.stores.queries.answer_queries import Period, Place, cut_at_word, place_values, times_of
-from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS, Sample, due_values
+from schemas.review import OF_PERSONS, ReviewEventKind
+from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, optional, without_zone
+from workers.stores.queries.answer_queries import EVER, Period, Place, cut_at_word, place_values, times_of
+from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS, Sample, due_values, not_hidden
 from workers.stores.queries.reviews.corrected_texts import corrected_answers
-from workers.stores.queries.searched_texts import holds_words, words_of_search
+from workers.stores.queries.searched_texts import holds_words, quoted_list, words_of_search
 
 AuditLog = Literal["decisions", "accesses"]
 AUTOMATIC, FALLBACK = "automatic", "fallback"
@@ -31,7 +32,9 @@ _SEARCHED = (
     + corrected_answers("q")
     + ")"
 )
-_FOUND = "({{answer_id:String}} = '' OR %s = {{answer_id:String}}) AND ({{q:String}} = '' OR position(%s, {{q:String}}) > 0 OR %s)"
+_FOUND = "({{answer_id:String}} = '' OR %s = {{answer_id:String}})" + optional(
+    "q", " AND (position(%s, {{q:String}}) > 0 OR %s)"
+)
 
 
 def _found(name: str) -> str:
@@ -51,9 +54,9 @@ _EFFECTIVE = (
     "ifNull(parseDateTime64BestEffortOrNull(JSONExtractString(decision, 'published_at'), 3, 'UTC'), decided_at)"
 )
 """Time from which readers have the result of a decision: the end of its undo window, if it had one."""
-STEPS = ("undone", "skipped", "escalated", "resumed", "given", "opinion_asked", "opinion_ended", "unassigned")
+STEPS: tuple[ReviewEventKind, ...] = tuple(kind for kind in get_args(ReviewEventKind) if kind != "assigned")
 """Kinds of events of a review that the list of decisions holds."""
-_KINDS = ", ".join(f"'{kind}'" for kind in STEPS)
+_KINDS = quoted_list(STEPS)
 _DECISIONS = (
     f"""
 FROM (
@@ -75,7 +78,7 @@ FROM (
            JSONExtractString(undone, 'reason'), model, nullIf(JSONExtractFloat(undone, 'review_duration'), 0), events.verdicts,
            if(kind = 'escalated', events.reason, JSONExtractString(undone, 'comment')),
            JSONExtractBool(undone, 'with_warning'), JSONExtractString(undone, 'corrected_answer'), '',
-           if(kind IN ('given', 'opinion_asked', 'opinion_ended'), assignee, queue),
+           if(kind IN ({quoted_list(OF_PERSONS)}), assignee, queue),
            parseDateTime64BestEffortOrNull(JSONExtractString(undone, 'decided_at'), 3, 'UTC'), NULL
     FROM (SELECT * FROM {{database}}.review_events FINAL WHERE kind IN ({_KINDS})
           AND NOT has({{{{without:Array(String)}}}}, toString(kind))) AS events
@@ -100,8 +103,9 @@ FROM (
         "decided_at",
     )
 )
-_READINGS = ", ".join(f"'{name}'" for name in sorted(READINGS))
-KIND = f"multiIf(what IN ({_READINGS}), 'reading', what = '{LOADED_AHEAD}', '{LOADED_AHEAD}', 'list')"
+KIND = (
+    f"multiIf(what IN ({quoted_list(sorted(READINGS))}), 'reading', what = '{LOADED_AHEAD}', '{LOADED_AHEAD}', 'list')"
+)
 _ACCESSES = (
     """
 FROM {database}.accesses FINAL
@@ -115,8 +119,11 @@ ORDER BY {time} DESC, {name} DESC, tenant DESC LIMIT {{{{limit:UInt32}}}}
 """
 
 _HIDDEN = f"(tenant, answer_id) IN {HIDDEN_ANSWERS}"
+_HIDDEN_DECISION = (
+    f"{_HIDDEN} AND ruling NOT IN ({quoted_list([AUTOMATIC, *(kind for kind in STEPS if kind != 'undone')])})"
+)
 LISTED = {
-    "decisions": f"SELECT *, toUnixTimestamp64Milli(decided_at) AS at_ms {_DECISIONS} AND NOT {_HIDDEN}"
+    "decisions": f"SELECT *, toUnixTimestamp64Milli(decided_at) AS at_ms {_DECISIONS}{not_hidden()}"
     + _AFTER.format(time="decided_at", name="decision_id"),
     "accesses": f"SELECT access_id, at, toUnixTimestamp64Milli(at) AS at_ms, who, via, what, {KIND} AS kind, tenant, "
     f"arrayConcat(arrayFilter(name -> {_found('name')}, answers), "
@@ -126,8 +133,8 @@ LISTED = {
 }
 COUNTED = {
     # Steps and automatic releases of hidden answers are left out as well; decisions alone are counted.
-    "decisions": f"SELECT countIf(NOT {_HIDDEN}) AS number, countIf({_HIDDEN} AND ruling NOT IN ('{AUTOMATIC}', 'skipped', "
-    f"'escalated', 'resumed', 'given', 'opinion_asked', 'opinion_ended', 'unassigned')) AS hidden {_DECISIONS}",
+    "decisions": f"SELECT countIf(true{not_hidden()}) AS number,"
+    f" countIf(false{optional('reviewer', f' OR {_HIDDEN_DECISION}')}) AS hidden {_DECISIONS}",
     "accesses": f"SELECT count() AS number, 0 AS hidden {_ACCESSES}",
 }
 ANSWERS = """
@@ -174,7 +181,7 @@ MOST_OPTIONS = 10_000
 """Maximum number of combinations of values that are offered as filters."""
 MAX_QUESTION = 200
 """Maximum number of code points of a question in a list."""
-EVER, START = Period(), Place()
+START = Place()
 IDENTIFIER = {"decisions": "decision_id", "accesses": "access_id"}
 """Column that identifies a row of each log."""
 

@@ -6,6 +6,7 @@ marks. ``removeDiacriticsUTF8`` would do it, but the oldest tested version of Cl
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 MOST_WORDS = 20
 """Maximum number of words of a search."""
@@ -67,6 +68,11 @@ def holds_words(*columns: str) -> str:
     """
     text = "concat(" + ", '\\n', ".join(columns) + ")"
     return f"arrayAll(place -> place > 0, multiSearchAllPositionsCaseInsensitiveUTF8({folded_sql(text)}, {{{{words:Array(String)}}}}))"
+
+
+def quoted_list(texts: Iterable[str]) -> str:
+    """Return the elements of a list of texts in SQL."""
+    return ", ".join(map(_quoted, texts))
 
 
 def _quoted(text: str) -> str:

@@ -1,14 +1,14 @@
 """Search in the texts that reviewers wrote in place of answers, and read their beginnings."""
 
-from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS
+from workers.stores.queries.reviews.blind_reviews import HIDDEN_OF_CHOSEN, not_hidden
 from workers.stores.queries.searched_texts import holds_words
 
-_CORRECTED = f"""FROM {{database}}.review_decisions
-    WHERE ruling = 'final' AND action = 'correct' AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS}"""
+_CORRECTED = """FROM {database}.review_decisions
+    WHERE ruling = 'final' AND action = 'correct'"""
 
 CORRECTIONS = f"""
 SELECT tenant, answer_id, leftUTF8(JSONExtractString(decision, 'corrected_answer'), {{{{shown:UInt32}}}}) AS correction
-{_CORRECTED} AND review_id IN {{{{review_ids:Array(String)}}}}
+{_CORRECTED}{not_hidden(HIDDEN_OF_CHOSEN)} AND review_id IN {{{{review_ids:Array(String)}}}}
 """
 """Statement for the beginnings of the corrections of some reviews, without those that are hidden from a reviewer."""
 
@@ -25,7 +25,7 @@ def corrected_answers(text: str) -> str:
     corrected = f"{_CORRECTED} AND {{{{{text}:String}}}} != '' AND (empty({{{{tenants:Array(String)}}}}) OR tenant IN {{{{tenants:Array(String)}}}})"
     return f"""(
     SELECT tenant, answer_id FROM {{database}}.answers ANY INNER JOIN (
-        SELECT tenant, answer_id, JSONExtractString(decision, 'corrected_answer') AS correction {corrected}
+        SELECT tenant, answer_id, JSONExtractString(decision, 'corrected_answer') AS correction {corrected}{not_hidden()}
     ) AS corrected USING (tenant, answer_id)
     WHERE run = 'live' AND (tenant, answer_id) IN (SELECT tenant, answer_id {corrected})
       AND {holds_words("query", "answer", "correction")})"""

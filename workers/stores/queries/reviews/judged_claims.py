@@ -1,18 +1,19 @@
 """Choose answers by the verdicts on their claims: a verdict of a reviewer counts before that of the evaluation."""
 
-from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS
+from workers.stores.clickhouse.row_reading import optional
+from workers.stores.queries.reviews.blind_reviews import not_hidden
 
 # A withdrawn decision vouches for nothing.
-_JUDGED = f"""(
+_JUDGED = """(
     SELECT tenant, answer_id, JSONExtractString(each, 'claim_id') AS claim_id, JSONExtractString(each, 'verdict') AS judged
     FROM (
         SELECT tenant, answer_id, arrayJoin(JSONExtractArrayRaw(decision, 'claim_verdicts')) AS each
-        FROM {{database}}.review_decisions FINAL
-        WHERE {{{{verdict:String}}}} != '' AND ruling = 'final' AND (tenant, answer_id) NOT IN {HIDDEN_ANSWERS}
-          AND (empty({{{{tenants:Array(String)}}}}) OR tenant IN {{{{tenants:Array(String)}}}}))
+        FROM {database}.review_decisions FINAL
+        WHERE {{verdict:String}} != '' AND ruling = 'final'
+          AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}}))
     WHERE judged IN ('supported', 'contradicted', 'unsupported')
       AND (judged != 'supported' OR (tenant, answer_id) NOT IN (
-          SELECT tenant, answer_id FROM {{database}}.review_decisions WHERE ruling = 'withdrawal')))"""
+          SELECT tenant, answer_id FROM {database}.review_decisions WHERE ruling = 'withdrawal')))"""
 _NAMES = f"(SELECT tenant, answer_id FROM {_JUDGED})"
 
 # The columns of the first condition are the beginning of the key of the claims: few granules are read.
@@ -26,10 +27,14 @@ _WITH_VERDICT = f"""(
     ) AS claims ANY LEFT JOIN {_JUDGED} AS judgements USING (tenant, answer_id, claim_id)
     WHERE if(judged = '', toString(verdict), judged) = {{{{verdict:String}}}})"""
 
-WITH_VERDICT = f"""({{{{verdict:String}}}} = '' OR if((tenant, answer_id) IN {_NAMES}, (tenant, answer_id) IN {_WITH_VERDICT},
+WITH_VERDICT = optional(
+    "verdict",
+    f"""
+  AND if((tenant, answer_id) IN {_NAMES}{not_hidden()}, (tenant, answer_id) IN {_WITH_VERDICT},
     multiIf({{{{verdict:String}}}} = 'contradicted', claims_contradicted, {{{{verdict:String}}}} = 'unsupported',
-            claims_unsupported, claims_supported) > 0))"""
-"""Condition on rows of answers: any verdict is wanted, or at least one claim has the wanted one.
+            claims_unsupported, claims_supported) > 0)""",
+)
+"""Further condition on rows of answers: any verdict is wanted, or at least one claim has the wanted one.
 
 Its parameters are ``verdict``, ``run``, ``tenants`` and those of ``due_values``.
 """

@@ -12,12 +12,12 @@ from typing import Any, Literal
 from pydantic_core import from_json
 
 from schemas.base import RiskLevel
-from schemas.review import POLICY, ReviewDecision, ReviewRequest
+from schemas.review import OF_PERSONS, POLICY, ReviewDecision, ReviewRequest
 from workers.stores.clickhouse.row_reading import in_parameters, without_zone
 from workers.stores.clickhouse.rows.review_rows import MAX_TITLE
 from workers.stores.queries.claim_queries import CURRENT, OF_ANSWER
 from workers.stores.queries.reviews.asked_opinions import AskedOpinionQueries
-from workers.stores.queries.reviews.blind_reviews import ASKED, DUE, Sample, due_values
+from workers.stores.queries.reviews.blind_reviews import ASKED, DUE, DUE_OF_CHOSEN, Sample, due_values
 from workers.stores.queries.reviews.review_agreement_queries import ReviewAgreementQueries
 from workers.stores.queries.reviews.review_queue_rows import (
     DecidedCursor,
@@ -27,6 +27,7 @@ from workers.stores.queries.reviews.review_queue_rows import (
     QueueTotals,
 )
 from workers.stores.queries.reviews.review_team_queries import ReviewTeamQueries
+from workers.stores.queries.searched_texts import quoted_list
 from workers.stores.tables.review_tables import QueueRow
 from workers.stores.tables.table_row import select_list
 
@@ -147,16 +148,15 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
-        conditions, parameters = self._sampled(filters, sample)
+        due = ASKED if asked else DUE_OF_CHOSEN if review_ids else DUE
+        conditions, parameters = self._sampled(filters, sample, due)
         _begin_after(after, ">", conditions, parameters)
-        if asked:
-            conditions.append(ASKED.format(database=self._database))
         if skipped_since is not None:
             conditions.append(self._not_skipped())
             parameters["skipped"] = without_zone(skipped_since)
         if review_ids:
-            conditions.append("q.review_id IN {reviews:Array(String)}")
-            parameters["reviews"] = list(review_ids)
+            conditions.append("q.review_id IN {review_ids:Array(String)}")
+            parameters["review_ids"] = list(review_ids)
         return await self._places(conditions, parameters, f"{_DECIDED}, q.review_id", limit)
 
     async def place(self, review_id: str, tenants: Sequence[str]) -> QueueRow | None:
@@ -286,7 +286,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
         """Return the events of a request in order of time, each with kind, by, at and detail."""
         return await self.named_rows(
             "SELECT kind, by, at, detail FROM ("
-            " SELECT kind, reviewer AS by, occurred_at AS at, if(kind IN ('given', 'opinion_asked', 'opinion_ended'), assignee,"
+            f" SELECT kind, reviewer AS by, occurred_at AS at, if(kind IN ({quoted_list(OF_PERSONS)}), assignee,"
             " if(reason = '', queue, concat(queue, ': ', reason))) AS detail FROM "
             f"{self._database}.review_events FINAL"
             " WHERE review_id = {review:String} AND tenant = {tenant:String} UNION ALL"
@@ -339,12 +339,11 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
             decided=decisions[0]["decided"], by_policy=decisions[0]["by_policy"], median_seconds=decisions[0]["median"],
         )  # fmt: skip
 
-    def _sampled(self, filters: QueueFilters, sample: Sample) -> tuple[list[str], dict[str, Any]]:
+    def _sampled(self, filters: QueueFilters, sample: Sample, due: str = DUE) -> tuple[list[str], dict[str, Any]]:
         """Return the conditions of requests in a sample, or of the decided ones out of it."""
         conditions, parameters = self._conditions(filters)
-        due = DUE.format(database=self._database)
-        # The time of a decision is null for a withdrawn request.
-        conditions.append(due if filters.state == "second" else f"NOT ifNull({due}, false)")
+        due = due.format(database=self._database)
+        conditions.append(due if filters.state == "second" else f"NOT {due}")
         return conditions, parameters | due_values(sample)
 
     async def _places(
