@@ -174,3 +174,162 @@ def test_a_second_opinion_is_asked_for_and_taken_back_on_the_page(browser: Brows
         expect(page.locator("#asked-opinions li")).to_contain_text("Asked of anyone who may review it by you")
         until(lambda: seconds(storing, "asked-on-page"), [review_of(answer)])
         assert seen.complaints == []
+
+
+def acted(console: ConsoleThread, name: str, action: str, answers: list[EnrichedAnswer], **more: Any) -> dict[str, str]:
+    """Act on several requests at once; return why each was refused, by answer, empty for those that were done."""
+    body = {"action": action, "review_ids": [review_of(each) for each in answers]} | more
+    found = console.client(name).post("/api/reviews/bulk", json=body).raise_for_status().json()
+    assert [each["review_id"] for each in found] == body["review_ids"]
+    assert all(each["done"] == (not each["detail"]) for each in found)
+    assert all(bool(each["undo_until"]) == (each["done"] and more.get("preview") is False) for each in found)
+    return {
+        answer.answer_id[-1]: each["detail"].removeprefix(f"{each['field']}: ")
+        for answer, each in zip(answers, found, strict=True)
+    }
+
+
+@pytest.mark.usefixtures("long_undo")
+def test_several_opinions_are_previewed_asked_for_and_taken_back(storing: ConsoleThread) -> None:
+    answers = held(storing, "asked-many", 7)
+    foreign = held(storing, "bulk-undo", 1)
+    for answer in answers[:4]:
+        decide(storing, answer, "ben")
+    decide(storing, answers[4], "policy")
+    decide(storing, answers[2], "many-one", ruling="second")
+    store_ask(storing, answers[3], "many-one", by="many-two")
+    store_ask(storing, answers[6], "many-lead", by="many-two")
+    decide(storing, answers[6], "ben")
+    wanted = {
+        "0": "", "1": "", "2": "many-one has already reviewed this request; ask another person",
+        "3": "many-one is already asked for a second opinion on this request",
+        "4": "no decision of a person stands on this request, so there is nothing to compare with",
+        "5": "nothing is decided yet, or the decision can still be undone; ask once it is published",
+        "6": "you may still review this request yourself; decide or skip it",
+    }  # fmt: skip
+    assert acted(storing, "many-lead", "ask_opinion", answers, person="many-one") == wanted
+    (unknown,) = acted(storing, "many-lead", "ask_opinion", foreign).values()
+    assert unknown.startswith("unknown review"), "a request of another tenant is as unknown as none"
+    assert seconds(storing, "many-one") == [review_of(answers[3])], "a preview asks nobody"
+    assert acted(storing, "many-lead", "ask_opinion", answers, person="many-one", preview=False) == wanted
+    until(lambda: set(seconds(storing, "many-one")), {review_of(answers[each]) for each in (0, 1, 3)})
+    # Each is undone as an assignment is, in any order; and again within a moment, before rows show it.
+    lead = storing.client("many-lead")
+    for _ in range(2):
+        assert [lead.post(f"/api/reviews/{review_of(answers[each])}/undo").status_code for each in (1, 0)] == [204, 204]
+        assert lead.post(f"/api/reviews/{review_of(answers[0])}/undo").status_code == 409, "an undo is not undone"
+        again = acted(storing, "many-lead", "ask_opinion", answers[:2], person="many-one", preview=False)
+        assert again == {"0": "", "1": ""}
+    until(lambda: asked_of(storing, answers[0], "many-lead"), [("many-one", "many-lead")])
+    # What somebody else asked for is taken back as well, and what is not asked for is refused.
+    ended = acted(storing, "many-lead", "end_opinion", [*answers[:4], answers[5]], person="many-one", preview=False)
+    assert {name for name, why in ended.items() if not why} == {"0", "1", "3"}
+    assert ended["5"].startswith("this second opinion is not asked for")
+    until(lambda: seconds(storing, "many-one"), [])
+    lead.post(f"/api/reviews/{review_of(answers[3])}/undo").raise_for_status()
+    until(lambda: seconds(storing, "many-one"), [review_of(answers[3])])
+    assert (
+        storing.client("read")
+        .post("/api/reviews/bulk", json={"action": "ask_opinion", "review_ids": ["r"]})
+        .status_code
+        == 403
+    )
+
+
+@pytest.mark.usefixtures("long_undo")
+def test_an_opinion_that_was_given_meanwhile_is_not_taken_back(storing: ConsoleThread) -> None:
+    answer, other = held(storing, "asked-narrow", 2)
+    for each in (answer, other):
+        decide(storing, each, "ben")
+    asked = acted(storing, "narrow-lead", "ask_opinion", [answer, other], person="narrow-one", preview=False)
+    assert asked == {"0": "", "1": ""}
+    until(lambda: len(seconds(storing, "narrow-one")), 2)
+    decide(storing, answer, "narrow-one", ruling="second", at=datetime.now(UTC) + timedelta(seconds=1))
+    lead = storing.client("narrow-lead")
+    refused = lead.post(f"/api/reviews/{review_of(answer)}/undo").json()
+    assert (refused["conflict"], "was given meanwhile" in refused["detail"]) == ("too_late", True), refused
+    assert lead.post(f"/api/reviews/{review_of(other)}/undo").status_code == 204
+    until(lambda: seconds(storing, "narrow-one"), [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"action": "ask_opinion", "assignee": "many-one"}, {"action": "approve", "person": "many-one"},
+        {"action": "assign", "assignee": "many-one", "person": "many-one"}, {"action": "ask_opinion", "person": ""},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_person_fits_the_action(console: ConsoleThread, body: dict[str, Any]) -> None:
+    assert console.client("many-lead").post("/api/reviews/bulk", json=body | {"review_ids": ["r"]}).status_code == 422
+
+
+@pytest.mark.usefixtures("long_undo")
+@needs_browser
+@pytest.mark.parametrize(
+    "window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}], ids=["wide", "phone"]
+)
+def test_opinions_of_the_list_are_asked_for_with_the_keyboard_and_undone_as_one(
+    browser: Browser, storing: ConsoleThread, window: dict[str, int]
+) -> None:
+    answers = held(storing, "asked-list", 3)
+    if window["width"] > 390:
+        for answer in answers[:2]:
+            decide(storing, answer, "ben", action="approve")
+        decide(storing, answers[2], "policy")
+    with logged_in(browser, storing, "list-lead", viewport=window) as (page, seen):
+        page.goto("/queue?state=decided")
+        rows = page.locator("[data-row]")
+        expect(rows).to_have_count(3)
+        options = page.get_by_label("Person").locator("option")
+        assert options.all_text_contents()[0] == "anyone who has not reviewed it"
+        assert "list-lead" not in options.all_text_contents()
+        page.get_by_label("Choose all of this page").focus()
+        page.keyboard.press("Space")
+        expect(page.locator("#chosen-count")).to_have_text("3 chosen")
+        page.get_by_label("Person").select_option("list-one")
+        page.get_by_role("button", name="Preview").press("Enter")
+        dialog = page.locator("#bulk-preview")
+        expect(dialog.locator("#bulk-words")).to_have_text(
+            "A second opinion on 2 of 3 requests will be asked of list-one."
+        )
+        expect(dialog.locator("#bulk-refused li")).to_contain_text("no decision of a person")
+        expect(dialog.locator("#bulk-taken li").first).to_contain_text("approved by ben")
+        assert serious_violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.get_by_role("button", name="Ask about 2").press("Enter")
+        expect(page.locator("#status")).to_contain_text("Second opinion asked of list-one: 2 of 3 requests")
+        asked = page.locator("[data-asked]:visible")
+        expect(asked).to_have_count(2)
+        expect(asked.first).to_have_text("asked of list-one by list-lead")
+        expect(rows.filter(has_text="approved by ben")).to_have_count(2)
+        expect(page.locator("[data-row]", has_text="not done")).to_contain_text("no decision of a person")
+        until(lambda: len(seconds(storing, "list-one")), 2)
+        page.keyboard.press("u")
+        expect(page.locator("#status")).to_contain_text("Undone: 2 of 3 requests")
+        expect(asked).to_have_count(0)
+        until(lambda: seconds(storing, "list-one"), [])
+        # Asked once more and taken back in the list, after a reload that shows what is asked for.
+        page.locator("[data-choose]").nth(0).check()
+        page.locator("[data-choose]").nth(1).check()
+        page.locator("[data-choose]").nth(2).uncheck()
+        page.get_by_role("button", name="Preview").click()
+        page.locator("#bulk-do").click()
+        until(lambda: len(seconds(storing, "list-one")) > 0, True)
+        page.goto("/queue?state=decided")
+        before = asked.count()
+        assert before in (1, 2)
+        page.get_by_label("Choose all of this page").check()
+        page.get_by_label("With the chosen").select_option("end_opinion")
+        page.get_by_label("Person").select_option("list-one")
+        page.get_by_role("button", name="Preview").click()
+        expect(dialog.locator("#bulk-words")).to_have_text(
+            f"The second opinion of list-one on {before} of 3 requests will no longer be asked for."
+        )
+        page.locator("#bulk-do").click()
+        expect(page.locator("#status")).to_contain_text("Second opinion of list-one no longer asked for")
+        expect(asked).to_have_count(0)
+        until(lambda: seconds(storing, "list-one"), [])
+        page.reload()
+        expect(asked).to_have_count(0)
+        assert seen.complaints == []

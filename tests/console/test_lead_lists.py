@@ -7,6 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
+from schemas.answers import ModelReference
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
 from tests.console.test_lead import assign, decide, page_of, review_of, text_of
@@ -64,6 +65,119 @@ def test_reviews_that_differ_are_reached_from_the_queue(browser: Browser, consol
         page.locator(".disagreements tbody a").first.click()
         expect(page.locator("#question")).to_contain_text("How much memory does ingester 0 need?")
         assert seen.complaints == []
+
+
+def differing(console: ConsoleThread) -> list[EnrichedAnswer]:
+    """Store four requests of which five reviews differ from the decision, a day apart, on two models."""
+    answers = console.store(
+        risky(number, "differing-many").model_copy(update={"model": ModelReference(id=f"Model/{number % 2} beta")})
+        for number in range(4)
+    )
+    today = datetime.now(UTC).replace(hour=9, minute=0, second=0, microsecond=0)
+    said = [
+        ("Anna", "approve", "Ben", "reject"),
+        ("Anna", "reject", "Ben", "approve"),
+        ("Cleo", "approve", "Anna", "correct"),
+    ]
+    for number, (first_by, first, second_by, second) in enumerate(said):
+        at = today - timedelta(days=number + 1)
+        correction = {"corrected_answer": "Ingester needs 2 GiB."} if second == "correct" else {}
+        decide(console, answers[number], first_by, action=first, at=at)
+        decide(
+            console,
+            answers[number],
+            second_by,
+            ruling="second",
+            action=second,
+            at=at + timedelta(hours=1),
+            **correction,
+        )
+    decide(console, answers[2], "Dora", ruling="second", action="reject", at=today - timedelta(days=2))
+    decide(console, answers[3], "policy", action="reject", at=today - timedelta(days=9))
+    decide(console, answers[3], "Ben", ruling="second", action="approve", at=today - timedelta(days=8))
+    return answers
+
+
+def test_reviews_that_differ_are_chosen_by_person_model_tenant_kind_and_time(console: ConsoleThread) -> None:
+    differing(console)
+    client = console.client("differ-lead")
+
+    def chosen(**filters: str) -> list[tuple[str, str]]:
+        reply = client.get("/api/reviews/disagreements", params=filters).raise_for_status().json()
+        return [(each["answer_id"][-1], each["second_by"]) for each in reply]
+
+    day = datetime.now(UTC).date()
+    everything = [("0", "Ben"), ("1", "Ben"), ("2", "Dora"), ("2", "Anna"), ("3", "Ben")]
+    assert sorted(chosen()) == sorted(everything)
+    for filters, wanted in (
+        ({"person": "dora"}, {("2", "Dora")}),
+        ({"person": " ANNA "}, {("0", "Ben"), ("1", "Ben"), ("2", "Anna")}),
+        ({"person": "ben"}, {("0", "Ben"), ("1", "Ben"), ("3", "Ben")}),
+        ({"person": "policy"}, {("3", "Ben")}),
+        ({"person": "nobody of these"}, set()),
+        ({"model": "Model/1 beta"}, {("1", "Ben"), ("3", "Ben")}),
+        ({"tenant": "differing-many"}, set(everything)),
+        ({"first": "approve"}, {("0", "Ben"), ("2", "Dora"), ("2", "Anna")}),
+        ({"first": "approve", "second": "reject"}, {("0", "Ben"), ("2", "Dora")}),
+        ({"first": "reject", "second": "approve"}, {("1", "Ben"), ("3", "Ben")}),
+        ({"second": "correct"}, {("2", "Anna")}),
+        ({"first": "approve", "second": "approve"}, set()),
+        ({"until": f"{day - timedelta(days=7)}T00:00:00Z"}, {("3", "Ben")}),
+        ({"since": f"{day - timedelta(days=1)}T00:00:00Z"}, {("0", "Ben")}),
+        ({"since": f"{day - timedelta(days=2)}T00:00:00Z", "until": f"{day - timedelta(days=1)}T00:00:00Z"},
+         {("1", "Ben"), ("2", "Dora")}),
+        ({"person": "Ben", "model": "Model/1 beta", "first": "reject", "since": f"{day - timedelta(days=3)}T00:00:00Z"},
+         {("1", "Ben")}),
+    ):  # fmt: skip
+        assert set(chosen(**filters)) == wanted, filters
+    for filters, status in (
+        ({"tenant": "acme"}, 403), ({"first": "upvote"}, 422), ({"kind": "approve"}, 422), ({"since": "yesterday"}, 422),
+    ):  # fmt: skip
+        for address in ("/api/reviews/disagreements", "/queue/disagreements"):
+            refused = client.get(address, params=filters, headers={"Accept": "text/html"})
+            assert refused.status_code == (200 if "kind" in filters and address.startswith("/queue") else status), (
+                address
+            )
+    assert console.client("acme").get("/api/reviews/disagreements", params={"person": "Anna"}).json() == []
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    "window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}], ids=["wide", "phone"]
+)
+def test_the_filters_of_reviews_that_differ_stay_in_the_address(
+    browser: Browser, console: ConsoleThread, window: dict[str, int]
+) -> None:
+    if window["width"] > 390:
+        differing(console)
+    with logged_in(browser, console, "differ-other", viewport=window) as (page, seen):
+        page.goto("/queue/disagreements")
+        rows = page.locator(".disagreements tbody tr")
+        expect(rows).to_have_count(5)
+        expect(page.locator("#total")).to_have_text("5 reviews that differ, the latest first")
+        offered = page.locator("#model-values option").evaluate_all("all => all.map((each) => each.value)")
+        assert offered == ["Model/0 beta", "Model/1 beta"]
+        page.get_by_label("Person").fill("anna")
+        page.get_by_label("Final decision").select_option(label="approved")
+        page.get_by_label("Other review").select_option(label="rejected")
+        page.get_by_role("button", name="Apply").press("Enter")
+        expect(rows).to_have_count(1)
+        expect(page.locator("#total")).to_have_text("1 review that differs, the latest first")
+        assert "person=anna" in page.url
+        assert "first=approve" in page.url
+        expect(page.get_by_label("Person")).to_have_value("anna")
+        expect(page.get_by_label("Final decision")).to_have_value("approve")
+        assert serious_violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        rows.first.locator("a").first.click()
+        page.go_back()
+        expect(rows).to_have_count(1)
+        page.get_by_label("Other review").select_option(label="approved")
+        page.get_by_role("button", name="Apply").click()
+        expect(page.get_by_text("No review that differs matches these filters.")).to_be_visible()
+        page.goto("/queue/disagreements?since=soon")
+        expect(page.get_by_role("alert")).to_contain_text("These filters cannot be used")
+        assert [each for each in seen.complaints if "422" not in each] == []
 
 
 def test_a_refusal_because_of_a_lock_says_until_when_it_holds(console: ConsoleThread) -> None:

@@ -90,15 +90,24 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("GET", "/audit/{log}"): (*named("/audit/accesses", 200), *named("/audit/decisions", 200)),
     ("GET", "/api/reviews"): named("/api/reviews", 200),
     ("GET", "/api/reviews/stats"): named("/api/reviews/stats", 200, refused=200),
-    ("GET", "/api/reviews/disagreements"): named("/api/reviews/disagreements", 200, refused=200),
+    ("GET", "/api/reviews/disagreements"): named("/api/reviews/disagreements", 200),
     ("GET", "/api/reviews/acceptance"): named("/api/reviews/acceptance?by=reviewer", 200),
     ("GET", "/api/reviews/filters"): (Question("/api/reviews/filters", 200),),
     ("GET", "/api/reviews/reviewers"): (Question("/api/reviews/reviewers", 200),),
     ("GET", "/queue"): named("/queue", 200),
-    ("GET", "/queue/disagreements"): named("/queue/disagreements", 200, refused=200),
+    ("GET", "/queue/disagreements"): named("/queue/disagreements", 200),
     ("POST", "/api/reviews/bulk"): tuple(
         Question("/api/reviews/bulk", 200, {"action": action, "review_ids": ["{review}"], "preview": preview} | more)
-        for action, more in (("approve", {}), ("reject", {}), ("escalate", {}), ("assign", {"assignee": "keys"}))
+        for action, more in (
+            ("approve", {}),
+            ("reject", {}),
+            ("escalate", {}),
+            ("assign", {"assignee": "keys"}),
+            ("ask_opinion", {}),
+            ("ask_opinion", {"person": "keys"}),
+            ("end_opinion", {}),
+            ("end_opinion", {"person": "keys"}),
+        )
         for preview in (True, False)
     ),
     ("POST", "/api/reviews/next"): (Question("/api/reviews/next", 204, {}),),
@@ -234,7 +243,7 @@ def test_a_route_shows_nothing_of_another_tenant(asked: Asked, route: tuple[str,
 
 def test_no_bulk_action_reaches_a_review_of_another_tenant(asked: Asked) -> None:
     outcomes = [outcome for response in asked.responses["POST", "/api/reviews/bulk"] for outcome in response.json()]
-    assert len(outcomes) == 8 and not any(outcome["done"] for outcome in outcomes)
+    assert len(outcomes) == 16 and not any(outcome["done"] for outcome in outcomes)
 
 
 def test_nothing_of_the_other_tenant_has_changed(asked: Asked) -> None:

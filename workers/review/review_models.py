@@ -402,6 +402,7 @@ class Disagreement(BaseModel):
     review_id: str
     answer_id: str
     tenant: str
+    model_id: str
     query: str = Field(default="", description="Beginning of the question.")
     first: str
     first_by: str

@@ -213,7 +213,9 @@ class ReviewService(ReviewSteps):
         return DecisionReceipt(decision_id=decision.feedback_id, undo_until=None)
 
     async def undo(self, review_id: str, who: Reviewer) -> None:
-        """Undo the reviewer's own decision before it is published, or their skip, escalation or assignment for as long.
+        """Undo the reviewer's own decision before it is published, or their last other step for as long.
+
+        Other steps are skips, escalations, assignments and second opinions that were asked for or taken back.
 
         Raises:
             TooLate: the decision is published, another step is too old, or there is nothing to undo.
@@ -233,9 +235,13 @@ class ReviewService(ReviewSteps):
                     )
                 await self._tell_undone(place, who, undone)
                 return
-        left, given = await asyncio.gather(*(steps.find(review_id, who.name) for steps in (self._left, self._given)))
-        if given is not None and (left is None or left.undo_until < given.undo_until):
-            await self._undo_assignment(place, who, given)
+        left, *others = await asyncio.gather(
+            *(steps.find(review_id, who.name) for steps in (self._left, self._given, self._opinions))
+        )
+        steps = [step for step in (left, *others) if step is not None and not step.undone]
+        last = max(steps, key=lambda step: step.undo_until, default=None)
+        if last is not None and last is not left:
+            await (self._undo_assignment if last.kind == "given" else self.undo_opinion)(place, who, last)
             return
         # A decided request can be skipped as well, by somebody who may still review it.
         may_come_back = left is not None and (

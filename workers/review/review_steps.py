@@ -76,6 +76,7 @@ class ReviewSteps(ReviewQueue):
         super().__init__(store, locks, settings.review, privacy, now)
         self._left = LeftRequests(shared)
         self._given = LeftRequests(shared, "given")
+        self._opinions = LeftRequests(shared, "opinion")
         self._tokens = settings.console.tokens
         self._producer = producer
         self._version = pipeline_version
@@ -318,15 +319,24 @@ class ReviewSteps(ReviewQueue):
         return event
 
     async def ask_opinion(self, review_id: str, who: Reviewer, person: str) -> ReviewEvent:
-        """Ask for a second opinion on a decided request.
+        """Ask for a second opinion on a decided request; the step can be undone as long as a decision.
 
         Args:
             review_id: the request.
             who: the person who asks.
             person: the person who is asked; empty for anyone who has not reviewed the request.
 
+        Raises: see ``askable``.
+        """
+        place = await self.askable(review_id, who, person)
+        return await self._tell_opinion("opinion_asked", place, who, person)
+
+    async def askable(self, review_id: str, who: Reviewer, person: str) -> QueueRow:
+        """Return the place of a request on which a second opinion can be asked for.
+
         Raises:
-            InvalidDecision: no decision of a person stands on the request, or the person cannot give an opinion on it.
+            InvalidDecision: no decision of a person stands on the request, or the person cannot give an opinion on it, or is
+                asked already.
             UnknownReview: the request does not exist, or the reviewer may not see it.
         """
         place = await self._place(review_id, who)
@@ -340,20 +350,45 @@ class ReviewSteps(ReviewQueue):
             raise InvalidDecision("person", f"{person} has already reviewed this request; ask another person")
         if not able:
             raise InvalidDecision("person", "everybody else who may review this request has already reviewed it")
-        return await self._tell_opinion("opinion_asked", place, who, person)
+        if await self._is_asked(place, who, person, second=False):
+            raise InvalidDecision(
+                "person", f"{person or 'anyone'} is already asked for a second opinion on this request"
+            )
+        return place
 
-    async def end_opinion(self, review_id: str, who: Reviewer, person: str) -> None:
+    async def end_opinion(self, review_id: str, who: Reviewer, person: str) -> datetime | None:
         """Take back the request for a second opinion of a person, or of anyone if empty.
+
+        Returns:
+            The end of the time to undo it. Who is asked for the opinion cannot undo it: they would be the one who asks.
+
+        Raises: see ``endable``.
+        """
+        place = await self.endable(review_id, who, person)
+        can_be_undone = not await self._is_hidden(place, who)
+        event = await self._tell_opinion("opinion_ended", place, who, person, note=can_be_undone)
+        return self.undo_until(event.occurred_at) if can_be_undone else None
+
+    async def endable(self, review_id: str, who: Reviewer, person: str) -> QueueRow:
+        """Return the place of a request on which a second opinion is asked for.
 
         Raises:
             TooLate: no such opinion is asked for, or it was given meanwhile.
             UnknownReview: the request does not exist, or the reviewer may not see it.
         """
         place = await self._place(review_id, who)
-        asked = (await self._asked([place.key], who, second=await self._is_hidden(place, who))).get(place.key, [])
-        if person not in {each.person or "" for each in asked}:
+        if not await self._is_asked(place, who, person, second=await self._is_hidden(place, who)):
             raise TooLate("this second opinion is not asked for, or it was given meanwhile", "", None)
-        await self._tell_opinion("opinion_ended", place, who, person)
+        return place
+
+    async def _is_asked(self, place: QueueRow, who: Reviewer, person: str, *, second: bool) -> bool:
+        """Return ``True`` if a second opinion is asked for; rows may not show the reviewer's last step yet."""
+        found = (await self._asked([place.key], who, second=second)).get(place.key, [])
+        row = next((each for each in found if (each.person or "") == person), None)
+        last = await self._opinions.find(place.review_id, who.name)
+        if last is None or last.given != person or last.at is None or (row is not None and row.at > last.at):
+            return row is not None
+        return last.kind == "opinion_asked" and (row is not None or self._now() <= last.undo_until)
 
     async def able_people(self, tenant: str, review_id: str, who: Reviewer) -> list[str]:
         """Return the people who can be asked for a second opinion: all others who may review and have not."""
@@ -373,11 +408,44 @@ class ReviewSteps(ReviewQueue):
                 "review_id", "no decision of a person stands on this request, so there is nothing to compare with"
             )
 
-    async def _tell_opinion(self, kind: ReviewEventKind, place: QueueRow, who: Reviewer, person: str) -> ReviewEvent:
-        event = review_event(
-            kind, place.review_id, place.answer_id, place.tenant, by=who.name, at=self._now(), assignee=person
-        )
+    async def undo_opinion(self, place: QueueRow, who: Reviewer, step: Left) -> None:
+        """Take a second opinion back that the reviewer has just asked for, or ask once more for one just taken back.
+
+        Raises:
+            TooLate: the step is too old, or the opinion was given meanwhile.
+        """
+        if self._now() > step.undo_until:
+            raise TooLate(
+                "the second opinion was asked for or taken back too long ago, so nothing was undone; choose the request in"
+                " the list of decided ones",
+                who.name,
+                step.undo_until,
+            )
+        for ruling, given in await self._store.given_decisions(place.tenant, place.review_id):
+            is_later = step.at is not None and given.timestamp > step.at
+            if ruling == "second" and is_later and step.given in ("", given.decided_by):
+                raise TooLate(
+                    "the second opinion was given meanwhile, so nothing was undone", given.decided_by, given.timestamp
+                )
+        kind: ReviewEventKind = "opinion_ended" if step.kind == "opinion_asked" else "opinion_asked"
+        await self._tell_opinion(kind, place, who, step.given, undone=True)
+
+    async def _tell_opinion(
+        self,
+        kind: ReviewEventKind,
+        place: QueueRow,
+        who: Reviewer,
+        person: str,
+        *,
+        note: bool = True,
+        undone: bool = False,
+    ) -> ReviewEvent:
+        now = self._now()
+        event = review_event(kind, place.review_id, place.answer_id, place.tenant, by=who.name, at=now, assignee=person)
         await self._send_event(event)
+        if note:
+            left = Left(kind, "", None, self.undo_until(now) or now, given=person, at=now, undone=undone)
+            await self._opinions.note(place.review_id, who.name, left, now)
         return event
 
     async def _assignee(self, place: QueueRow) -> str:

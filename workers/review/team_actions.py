@@ -25,7 +25,9 @@ MOST_AT_ONCE = 100
 MOST_SHOWN = 300
 """Length of the beginning of a text in a preview, code points."""
 
-BulkAction = Literal["assign", "approve", "reject", "escalate"]
+BulkAction = Literal["assign", "approve", "reject", "escalate", "ask_opinion", "end_opinion"]
+OPINION_ACTIONS = frozenset({"ask_opinion", "end_opinion"})
+"""Actions on decided requests; the others are on open ones."""
 
 
 class BulkBody(Strict):
@@ -36,6 +38,11 @@ class BulkBody(Strict):
     assignee: Label | None = Field(
         default=None, min_length=1, description="Person for assign; `nobody` takes the requests back."
     )
+    person: Label | None = Field(
+        default=None,
+        min_length=1,
+        description="Person for ask_opinion and end_opinion; by default anyone who has not reviewed the request.",
+    )
     reason: Label | None = Field(default=None, description="Reason of approve, reject and escalate.")
     comment: LongText | None = None
     preview: bool = Field(default=True, description="Report the outcome, and change nothing.")
@@ -44,6 +51,8 @@ class BulkBody(Strict):
     def _fits_its_action(self) -> Self:
         if (self.action == "assign") != (self.assignee is not None):
             raise ValueError("assignee is required for assign and valid for nothing else")
+        if self.person is not None and self.action not in OPINION_ACTIONS:
+            raise ValueError("person is valid for ask_opinion and end_opinion alone")
         return self
 
 
@@ -186,6 +195,10 @@ class TeamActions:
 
     async def _act(self, review_id: str, body: BulkBody, who: Reviewer) -> BulkOutcome:
         """Act on one request."""
+        if body.action in OPINION_ACTIONS:
+            return BulkOutcome(
+                review_id=review_id, done=True, detail="", undo_until=await self._opinion(review_id, body, who)
+            )
         place = await self._service.open_place(review_id, who)
         if body.assignee not in (None, NOBODY):
             self._refuse_stranger(str(body.assignee), place.tenant)
@@ -223,6 +236,16 @@ class TeamActions:
             case _:
                 until = (await self._service.decide(review_id, decision, who)).undo_until
         return BulkOutcome(review_id=review_id, done=True, detail="", undo_until=until)
+
+    async def _opinion(self, review_id: str, body: BulkBody, who: Reviewer) -> datetime | None:
+        """Ask for a second opinion or take it back; return the end of the time to undo it."""
+        service, person = self._service, body.person or ""
+        if body.preview:
+            await (service.askable if body.action == "ask_opinion" else service.endable)(review_id, who, person)
+            return None
+        if body.action == "end_opinion":
+            return await service.end_opinion(review_id, who, person)
+        return service.undo_until((await service.ask_opinion(review_id, who, person)).occurred_at)
 
     def _refuse_stranger(self, assignee: str, tenant: str) -> None:
         if not self.may_review(assignee, tenant):

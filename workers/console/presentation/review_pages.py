@@ -19,13 +19,13 @@ from workers.console.identity.principal import Principal
 from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.minima import gate_range, minima_of
 from workers.console.presentation.outcome import deadline_words, escalation_words
-from workers.console.presentation.page_basics import Reviewing, page
+from workers.console.presentation.page_basics import Reviewing, given_filters, page
 from workers.console.presentation.plain_markdown import claim_words, plain_text
 from workers.console.presentation.rendering import answer_runs, passage_runs, passages
 from workers.console.presentation.verdicts import VERDICTS
 from workers.console.presentation.views import ClaimView
 from workers.console.resources import ConsoleResources, Shared, blind_of
-from workers.console.routes.review import Service, Team, refusals, reviewer_of
+from workers.console.routes.review import DisagreementQuery, Service, Team, refusals, reviewer_of
 from workers.review.guidelines import guidelines_of
 from workers.review.review_errors import WITHDRAW
 from workers.review.review_models import DecisionBody, Filters, Reviewer, ReviewItem
@@ -44,6 +44,8 @@ PAGE_SIZE = 50
 FIGURES_DAYS = (1, 7, 14, 30, 90)
 """Periods of the figures of the reviewers to choose from, days."""
 USUAL_DAYS = 7
+OFFERED = {"model": "model_id", "tenant": "tenant"}
+"""Columns of the reviews that differ whose values their filters offer, by filter."""
 MOST_LEFT = 10
 """Maximum number of requests that are named among those that are left."""
 MAX_BEGIN = 120
@@ -123,9 +125,19 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
 @router.get("/queue/disagreements")
 async def disagreements(request: Request, principal: Reviewing, service: Service, resources: Shared) -> Response:
     """Show the reviews that differ from the final decision of their request, with their reasons."""
-    found = await service.disagreements(reviewer_of(principal))
+    given, values = given_filters(request, DisagreementQuery)
+    known = await service.disagreements(reviewer_of(principal))
+    options = {name: sorted({getattr(each, column) for each in known}) for name, column in OFFERED.items()}
+    options["person"] = sorted({name for each in known for name in (each.first_by, each.second_by)})
+    try:
+        wanted = DisagreementQuery.model_validate(values)
+    except ValueError:
+        return page("disagreements.html", request, principal, 422, given=given, options=options, found=None)
+    found = await service.disagreements(reviewer_of(principal), wanted.chosen(principal)) if values else known
     resources.accesses.note_page(principal, "disagreements", [(each.tenant, each.answer_id) for each in found])
-    return page("disagreements.html", request, principal, found=found, MOST=MAX_DISAGREEMENTS)
+    return page(
+        "disagreements.html", request, principal, given=given, options=options, found=found, MOST=MAX_DISAGREEMENTS
+    )
 
 
 class NextRequest(Filters):

@@ -16,7 +16,7 @@ from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Admin, require
 from workers.console.resources import ConsoleResources, Shared
-from workers.console.routes.answers import Tenant
+from workers.console.routes.answers import Tenant, TimeFilter
 from workers.review.reader_outcomes import ReaderOutcome
 from workers.review.review_errors import InvalidDecision, ReviewConflict, UnknownReview
 from workers.review.review_models import (
@@ -39,6 +39,8 @@ from workers.review.review_models import (
 from workers.review.review_service import ReviewService
 from workers.review.team_actions import BulkBody, BulkOutcome, TeamActions
 from workers.settings.sections.scopes import Scope
+from workers.stores.queries.answer_queries import Period
+from workers.stores.queries.reviews.review_agreement_queries import Decision, DisagreementFilter
 from workers.stores.queries.reviews.review_team_queries import AcceptanceBy, Interval
 
 router = APIRouter(prefix="/api/reviews", tags=["review"], route_class=StrictRoute)
@@ -55,6 +57,35 @@ class PageQuery(Filters):
         default=None, description="next_cursor of the previous page."
     )
     limit: int = Field(default=25, ge=1, le=MAX_PAGE)
+
+
+class DisagreementQuery(Strict):
+    """Filters of reviews that differ; without filters every one matches."""
+
+    tenant: Identifier | None = None
+    person: str = Field(
+        default="",
+        max_length=200,
+        description="Only what this person decided or reviewed, in any case; `policy` for deadlines.",
+    )
+    model: str = Field(default="", max_length=200, description="Only reviews of answers of this model.")
+    first: Decision | None = Field(default=None, description="The final decision.")
+    second: Decision | None = Field(default=None, description="What the other review says.")
+    since: TimeFilter | None = Field(
+        default=None, description="Only pairs whose later decision is of this time or later."
+    )
+    until: TimeFilter | None = Field(default=None, description="Only pairs whose later decision came before this time.")
+
+    def chosen(self, principal: Principal) -> DisagreementFilter:
+        """Convert the filters to a store query within the tenants of the principal.
+
+        Raises:
+            Problem: 403, the token does not include the tenant.
+        """
+        return DisagreementFilter(
+            principal.chosen_tenants(self.tenant), self.person, self.model, self.first or "", self.second or "",
+            Period(self.since, self.until),
+        )  # fmt: skip
 
 
 class QueueFacets(BaseModel):
@@ -138,10 +169,12 @@ async def review_stats(service: Service, who: Who) -> QueueStats:
     return await service.stats(reviewer_of(who))
 
 
-@router.get("/disagreements", responses=documented(*ERRORS))
-async def list_disagreements(service: Service, who: Who, resources: Shared) -> list[Disagreement]:
+@router.get("/disagreements", responses=documented(*ERRORS, 422))
+async def list_disagreements(
+    query: Annotated[DisagreementQuery, Query()], service: Service, who: Who, resources: Shared
+) -> list[Disagreement]:
     """List the reviews whose first and second decision differ, the latest first."""
-    found = await service.disagreements(reviewer_of(who))
+    found = await service.disagreements(reviewer_of(who), query.chosen(who))
     resources.accesses.note_page(who, "disagreements", [(each.tenant, each.answer_id) for each in found])
     return found
 
@@ -177,7 +210,10 @@ async def get_acceptance(
 
 @router.post("/bulk", responses=documented(*ERRORS, 422))
 async def act_on_reviews(body: BulkBody, team: Team, who: Who, resources: Shared) -> list[BulkOutcome]:
-    """Act on several open requests, or preview the outcome; each outcome names its request."""
+    """Act on several requests, or preview the outcome; each outcome names its request.
+
+    Second opinions are asked for on decided requests; the other actions are for open ones.
+    """
     outcomes = await team.act(body, reviewer_of(who))
     resources.accesses.note_page(who, "preview_bulk", [each.place for each in outcomes if each.place])
     return outcomes
@@ -242,7 +278,7 @@ async def escalate_review(
 
 @router.post("/{review_id}/undo", status_code=204, responses=documented(*ERRORS, 404, 409, 422))
 async def undo_review(review_id: Identifier, service: Service, who: Who) -> None:
-    """Undo your own decision before it is published."""
+    """Undo your own decision before it is published, or another step of yours for as long."""
     with refusals():
         await service.undo(review_id, reviewer_of(who))
 

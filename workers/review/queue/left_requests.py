@@ -1,4 +1,4 @@
-"""Remember which requests reviewers skipped, escalated or assigned a moment ago, so that it can be undone."""
+"""Remember the steps of reviewers of a moment ago, so that they can be undone: skips, escalations, assignments, opinions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,15 +16,17 @@ KEPT_SECONDS = 900
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A request that a reviewer skipped, escalated or assigned.
+    """A request that a reviewer skipped, escalated or assigned, or on which they asked for a second opinion.
 
     Attributes:
-        kind: ``skipped``, ``escalated`` or ``given``.
+        kind: ``skipped``, ``escalated``, ``given``, ``opinion_asked`` or ``opinion_ended``.
         queue: queue of the request before.
         deadline: deadline of the request before.
         undo_until: end of the time in which the step can be undone.
         assignee: person of the request before it was assigned; empty without one.
-        given: person to whom it was assigned; empty for none.
+        given: person to whom it was assigned, or who is asked; empty for none, or for anyone.
+        at: time of the step, where rows that do not show it yet are compared with it.
+        undone: true if the step took the one before back.
     """
 
     kind: str
@@ -33,6 +35,8 @@ class Left:
     undo_until: datetime
     assignee: str = ""
     given: str = ""
+    at: datetime | None = None
+    undone: bool = False
 
 
 class LeftRequests:
@@ -102,4 +106,5 @@ def _left(value: bytes) -> Left:
         content["kind"], content["queue"],
         datetime.fromisoformat(deadline) if deadline else None, datetime.fromisoformat(content["undo_until"]),
         content.get("assignee", ""), content.get("given", ""),
+        datetime.fromisoformat(content["at"]) if content.get("at") else None, content.get("undone", False),
     )  # fmt: skip

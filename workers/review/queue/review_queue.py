@@ -39,6 +39,7 @@ from workers.review.review_models import (
 )
 from workers.settings import ReviewSettings
 from workers.stores.queries.reviews.blind_reviews import Sample
+from workers.stores.queries.reviews.review_agreement_queries import DisagreementFilter
 from workers.stores.queries.reviews.review_queries import ReviewStore
 from workers.stores.queries.reviews.review_queue_rows import QueueFilters, QueueTotals
 from workers.stores.queries.totals import agreeing_total
@@ -192,12 +193,17 @@ class ReviewQueue:
         stored = await self._store.stored_decisions([mark.decision_id for _, mark in recent])
         return [(name, mark) for name, mark in recent if mark.decision_id not in stored]
 
-    async def disagreements(self, who: Reviewer) -> list[Disagreement]:
+    async def disagreements(self, who: Reviewer, chosen: DisagreementFilter | None = None) -> list[Disagreement]:
         """Return the reviews that differ from the final decision, the latest first.
 
         What the reviewer is still to review is left out: a second review is blind.
+
+        Args:
+            who: the reviewer.
+            chosen: filter within the tenants of the reviewer; all of these by default.
         """
-        found = [Disagreement(**row) for row in await self._store.disagreements(sorted(who.tenants))]
+        chosen = chosen or DisagreementFilter(sorted(who.tenants))
+        found = [Disagreement(**row) for row in await self._store.disagreements(chosen)]
         if not found:
             return []
         due = await self._store.for_second_review(

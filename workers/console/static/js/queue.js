@@ -16,16 +16,21 @@ function showChoice() {
   document.getElementById("chosen-count").textContent = `${chosen().length} chosen`;
   const free = boxes.filter((box) => !box.disabled);
   document.getElementById("choose-all").checked = free.length > 0 && free.every((box) => box.checked);
-  bulk.querySelector('[data-for="assign"]').hidden = action.value !== "assign";
-  bulk.querySelector('[data-for="decision"]').hidden = action.value === "assign";
+  bulk.querySelector('[data-for="person"]').hidden = !isForPerson();
+  bulk.querySelector('[data-for="decision"]').hidden = isForPerson();
 }
+
+const isOpinion = () => action.value.endsWith("_opinion");
+const isForPerson = () => action.value === "assign" || isOpinion();
+const person = () => document.getElementById("bulk-assignee").value;
 
 function body(preview) {
   return {
     action: action.value,
     review_ids: chosen(),
-    assignee: action.value === "assign" ? document.getElementById("bulk-assignee").value : null,
-    reason: action.value === "assign" ? null : reasonOf(document.getElementById("bulk-reason")),
+    assignee: action.value === "assign" ? person() : null,
+    person: isOpinion() ? person() || null : null,
+    reason: isForPerson() ? null : reasonOf(document.getElementById("bulk-reason")),
     preview,
   };
 }
@@ -33,7 +38,7 @@ function body(preview) {
 /** Why a request is refused, without the name of the field, which is for programs. */
 const wordsOf = ({ detail, field }) => detail.replace(`${field}: `, "");
 
-const VERBS = { assign: "Assign", approve: "Approve", reject: "Reject", escalate: "Escalate" };
+const VERBS = { assign: "Assign", approve: "Approve", reject: "Reject", escalate: "Escalate", ask_opinion: "Ask about", end_opinion: "Take back" };
 const rowOf = (id) => document.querySelector(`[data-row="${CSS.escape(id)}"]`);
 const titleOf = (id) => beginningOf(rowOf(id)?.querySelector("th").textContent.trim() ?? id, LONGEST_TITLE);
 
@@ -61,7 +66,7 @@ function taken({ review_id: id, shown, contradicted }) {
 }
 
 const words = () =>
-  ({ assign: `assigned to ${document.getElementById("bulk-assignee").value}`, approve: "approved", reject: "rejected", escalate: "escalated" })[action.value];
+  ({ assign: `assigned to ${person()}`, ask_opinion: `second opinion asked of ${person() || "anyone"}`, end_opinion: `second opinion of ${person() || "anyone"} no longer asked for`, approve: "approved", reject: "rejected", escalate: "escalated" })[action.value];
 
 /** Ask for a reason where claims of requests to approve are contradicted, as the page of a single request does. */
 function askForDoubts(number) {
@@ -89,7 +94,11 @@ async function preview(event) {
     const outcomes = JSON.parse((await send("/api/reviews/bulk", body(true))).text);
     const refused = outcomes.filter((each) => !each.done);
     const count = outcomes.length - refused.length;
-    document.getElementById("bulk-words").textContent = `${count} of ${outcomes.length} requests will be ${words()}.`;
+    const of = `${count} of ${outcomes.length} requests`;
+    document.getElementById("bulk-words").textContent = {
+      ask_opinion: `A second opinion on ${of} will be asked of ${person() || "anyone who has not reviewed them"}.`,
+      end_opinion: `The second opinion of ${person() || "anyone"} on ${of} will no longer be asked for.`,
+    }[action.value] ?? `${of} will be ${words()}.`;
     document.getElementById("bulk-taken").replaceChildren(...outcomes.filter((each) => each.done).map(taken));
     document.getElementById("bulk-refused").replaceChildren(
       ...refused.map((each) => {
@@ -107,11 +116,36 @@ async function preview(event) {
   }
 }
 
-/** Show to whom requests are assigned; those that the filter no longer chooses leave the list. Returns what shows it as before. */
-function assigned(ids) {
-  const person = document.getElementById("bulk-assignee").value;
+/** The cell of a request with what was just done: of a decided one it keeps the decision. */
+function cellAfter(nodes) {
+  if (!isOpinion()) return [words()];
+  const name = person();
+  const kept = nodes.filter((each) => each.dataset?.asked !== name && each.dataset?.refused === undefined);
+  if (action.value === "end_opinion") return kept;
+  return [...kept, smallLine("asked", name, `asked of ${name || "anyone"} by ${bulk.dataset.name}`)];
+}
+
+function smallLine(kind, value, text) {
+  const line = document.createElement("small");
+  line.dataset[kind] = value;
+  line.textContent = text;
+  return line;
+}
+
+/** Say in the row of a request why nothing was done. */
+function refuse(outcome) {
+  const cell = rowOf(outcome.review_id).querySelector("td:last-child");
+  const text = `not done: ${wordsOf(outcome)}`;
+  cell.querySelector("[data-refused]")?.remove();
+  if (isOpinion()) cell.append(smallLine("refused", "", text));
+  else cell.textContent = text;
+}
+
+/** Show to whom requests are assigned, or of whom an opinion is asked; those that the filter no longer chooses leave the list.
+ *  Returns what shows it as before. */
+function givenTo(ids) {
   const wanted = bulk.dataset.assignee.toLowerCase();
-  const leaves = wanted !== "" && wanted !== person.toLowerCase();
+  const leaves = action.value === "assign" && wanted !== "" && wanted !== person().toLowerCase();
   const before = ids.map((id) => [rowOf(id), [...rowOf(id).querySelector("td:last-child").childNodes]]);
   const total = document.querySelector("#queue-totals strong");
   const showRows = (nodesOf, gone) => {
@@ -124,7 +158,7 @@ function assigned(ids) {
     document.getElementById("none-left").hidden = document.querySelector("[data-row]:not([hidden])") !== null;
     showChoice();
   };
-  showRows(() => [words()], leaves);
+  showRows(cellAfter, leaves);
   return () => {
     showRows((nodes) => nodes, false);
     before[0][0].querySelector("[data-choose]").focus();
@@ -143,13 +177,13 @@ async function act() {
     dialog.close();
     const count = `${done.length} of ${outcomes.length}`;
     // The first one was decided before the last one, and all are undone together.
-    const run = action.value === "assign" ? assigned(done) : undefined;
+    const run = isForPerson() && done.length ? givenTo(done) : undefined;
     const [until] = acted.map((each) => each.undo_until).filter(Boolean).sort();
     if (until) {
       offerUndo({ reviews: done, question: `${count} requests`, words: words(), until, at: response.at, run });
     } else say(`${count} ${words()}.`);
-    for (const each of outcomes.filter((each) => !each.done)) rowOf(each.review_id).querySelector("td:last-child").textContent = `not done: ${wordsOf(each)}`;
-    for (const id of action.value === "assign" ? [] : done) {
+    outcomes.filter((each) => !each.done).forEach(refuse);
+    for (const id of isForPerson() ? [] : done) {
       const row = rowOf(id);
       const box = row.querySelector("[data-choose]");
       [box.checked, box.disabled] = [false, true];
