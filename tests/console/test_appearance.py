@@ -24,6 +24,14 @@ def charted(console: ConsoleThread) -> ConsoleThread:
 @pytest.fixture
 def page(browser: Browser, charted: ConsoleThread) -> Iterator[Page]:
     with logged_in(browser, charted, "charted") as (page, seen):
+        yield page
+        assert seen.complaints == []
+
+
+@pytest.fixture(scope="module")
+def drawing(browser: Browser, charted: ConsoleThread) -> Iterator[Page]:
+    """A page on which tests draw charts of their own."""
+    with logged_in(browser, charted, "charted") as (page, seen):
         page.goto("/")
         yield page
         assert seen.complaints == []
@@ -35,6 +43,7 @@ def ground(page: Page) -> str:
 
 
 def test_colours_and_density_are_chosen_and_kept(page: Page) -> None:
+    page.goto("/")
     assert ground(page) == "rgb(255, 255, 255)"
     theme, density = page.locator("#theme"), page.locator("#density")
     theme.press("Enter")
@@ -63,6 +72,7 @@ def test_the_console_works_where_the_browser_stores_nothing(browser: Browser, ch
 
 
 def test_icons_are_drawings_of_the_console(page: Page) -> None:
+    page.goto("/")
     sizes = page.evaluate(
         "[...document.querySelectorAll('svg.icon')].map((each) => each.getBoundingClientRect().width)"
     )
@@ -92,10 +102,10 @@ DRAWN = """async ([values, kind, ended]) => {
     ("values", "kind"), [([2], "count"), ([0], "count"), ([900, 1_000], "count"), ([0.4], "share"), ([0.004], "money")]
 )
 def test_a_chart_begins_at_zero_spans_its_period_and_shades_what_is_not_over(
-    page: Page, values: list[float], kind: str
+    drawing: Page, values: list[float], kind: str
 ) -> None:
     for ended in (False, True) if len(values) == 1 else (False,):
-        shown = page.evaluate(DRAWN, [values, kind, ended])
+        shown = drawing.evaluate(DRAWN, [values, kind, ended])
         assert (shown["from"], shown["to"], shown["bottom"]) == (0, 0, 0)
         assert shown["top"] >= max(values)
         assert shown["top"] == 1 or kind != "share"
@@ -127,11 +137,11 @@ LABELLED = """async ([value, kind, width]) => {
 
 
 @pytest.mark.parametrize("kind", ["count", "share", "money", "number"])
-def test_labels_of_a_chart_fit_beside_it_and_differ(page: Page, kind: str) -> None:
+def test_labels_of_a_chart_fit_beside_it_and_differ(drawing: Page, kind: str) -> None:
     values = {"count": [1, 12, 999, 1_000, 56_789, 10_000_000], "share": [0.001, 1]}
     for value in values.get(kind, [0.001, 0.02, 0.7, 1, 9.5, 120, 4_321, 25_000, 99_999, 123_456, 10_000_000]):
         for width in (220, 640):
-            shown = page.evaluate(LABELLED, [value, kind, width])
+            shown = drawing.evaluate(LABELLED, [value, kind, width])
             assert shown["written"]
             for each in shown["written"]:
                 assert 0 <= each["from"] < each["to"] <= shown["width"], (value, each)
@@ -143,9 +153,9 @@ def test_labels_of_a_chart_fit_beside_it_and_differ(page: Page, kind: str) -> No
             assert max(map(len, texts)) <= 8, "digits where a unit would do"
 
 
-def test_a_label_counts_in_words_that_people_read(page: Page) -> None:
+def test_a_label_counts_in_words_that_people_read(drawing: Page) -> None:
     def largest(value: float, kind: str) -> str:
-        written = page.evaluate(LABELLED, [value, kind, 640])["written"]
+        written = drawing.evaluate(LABELLED, [value, kind, 640])["written"]
         texts: list[str] = [each["text"] for each in written if each["align"] == "right"]
         return max(texts, key=len)
 
@@ -212,6 +222,7 @@ def test_a_click_on_a_line_of_a_model_lists_its_answers_alone(page: Page, charte
 
 
 def test_tenants_are_offered_as_far_as_the_token_reaches(page: Page, charted: ConsoleThread) -> None:
+    page.goto("/")
     assert page.locator("#tenant option").all_inner_texts() == ["all", "charted"]
     page.locator("form[aria-label=Tenant] button").click()
     page.wait_for_url("**tenant=")
