@@ -38,10 +38,10 @@ class GroundingThresholds(Thresholds):
     uncertainty_markers: int = Field(
         default=2, ge=0, description="Maximum number of uncertainty markers; more are an issue."
     )
-    risk_medium: Share = Field(default=0.3, description="Minimum risk score of medium risk.")
+    risk_medium: Share = Field(default=0.4, description="Minimum risk score of medium risk.")
     risk_high: Share = Field(default=0.7, description="Minimum risk score of high risk.")
     grounding_minimum: Share = Field(
-        default=0.6,
+        default=0.5,
         description="Minimum confidence of a supported claim, and minimum grounding score without fallback.",
     )
     verifier: str = Field(

@@ -261,7 +261,7 @@ QUALITY = Dashboard(
             query="quality_by", units={"name": "string", "answers": "short"},
         ),
         Asked(
-            "Grounding scores", "Answers by grounding score. A score below 0.6 raises an alert.",
+            "Grounding scores", "Answers by grounding score. A score below 0.5 raises an alert.",
             kind="barchart", query="grounding_distribution",
         ),
         Asked(

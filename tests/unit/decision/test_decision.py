@@ -88,7 +88,7 @@ class Case:
 
     @property
     def weak(self) -> bool:
-        return self.has_grounding and self.grounding_score is not None and self.grounding_score < 0.6
+        return self.has_grounding and self.grounding_score is not None and self.grounding_score < 0.5
 
     @property
     def memorable(self) -> bool:
@@ -192,11 +192,11 @@ TABLE = [
     (Case(empty=True), "released", ["empty_answer"], True, False, False),
     (Case(degraded=True), "released", ["degraded"], False, True, False),
     # Rule 2: grounding below the minimum.
-    (replace(GATE, grounding_score=0.59), "fallback", ["grounding_below_minimum"], False, True, False),
-    (replace(GATE, grounding_score=0.59, gate_score=0.5), "held", ["gate_score_below_minimum"], True, False, False),
-    (replace(GATE, grounding_score=0.6), "released", [], False, True, True),
-    (Case(grounding_score=0.59), "warned", ["grounding_below_minimum"], True, False, False),
-    (Case(grounding_score=0.6), "released", [], False, True, True),
+    (replace(GATE, grounding_score=0.49), "fallback", ["grounding_below_minimum"], False, True, False),
+    (replace(GATE, grounding_score=0.49, gate_score=0.5), "held", ["gate_score_below_minimum"], True, False, False),
+    (replace(GATE, grounding_score=0.5), "released", [], False, True, True),
+    (Case(grounding_score=0.49), "warned", ["grounding_below_minimum"], True, False, False),
+    (Case(grounding_score=0.5), "released", [], False, True, True),
     # Rule 3: risk.
     (replace(GATE, risk="medium"), "warned", ["medium_hallucination_risk"], False, True, True),
     (Case(risk="medium"), "warned", ["medium_hallucination_risk"], False, True, True),
@@ -353,14 +353,14 @@ def test_good_answer_raises_no_alert() -> None:
 
 
 def test_low_grounding_raises_the_alert_of_the_document() -> None:
-    (alert,) = alerts_for(Case(grounding_score=0.59).enriched(), GroundingThresholds())
+    (alert,) = alerts_for(Case(grounding_score=0.49).enriched(), GroundingThresholds())
     assert alert == (
         "low_grounding_score",
         "warning",
-        "Response a has low grounding score: 0.59",
-        {"response_id": "a", "score": 0.59, "minimum": 0.6},
+        "Response a has low grounding score: 0.49",
+        {"response_id": "a", "score": 0.49, "minimum": 0.5},
     )
-    assert alerts_for(Case(grounding_score=0.6).enriched(), GroundingThresholds()) == []
+    assert alerts_for(Case(grounding_score=0.5).enriched(), GroundingThresholds()) == []
     assert (
         alerts_for(Case(grounding_score=0.6).enriched(), GroundingThresholds(grounding_minimum=0.7))[0].metadata[
             "minimum"

@@ -132,8 +132,8 @@ def test_the_minimum_of_a_tenant_counts_for_its_alerts_and_its_memory() -> None:
         made = alerts(found, ENRICHED.enriched_at, GroundingThresholds(), policy)
         return [alert.metadata["minimum"] for alert in made if alert.alert_type == "low_grounding_score"]
 
-    assert (alerting(0.8, "strict"), alerting(0.8, "other"), alerting(0.5, "other")) == ([0.9], [], [0.6])
-    assert (alerting(0.5, "other", "lax"), alerting(0.05, "other", "lax")) == ([], [0.1])
+    assert (alerting(0.8, "strict"), alerting(0.8, "other"), alerting(0.4, "other")) == ([0.9], [], [0.5])
+    assert (alerting(0.4, "other", "lax"), alerting(0.05, "other", "lax")) == ([], [0.1])
 
     def turns(score: float, tenant: str, query_type: str | None = None) -> int:
         shown = ReleasableAnswer(state="warned", query_type=query_type, completed_at=ENRICHED.enriched_at)

@@ -28,7 +28,7 @@ def test_defaults_need_nothing() -> None:
     assert settings.kafka_bootstrap_servers is None
     assert settings.kafka.partitions == DEFAULT_PARTITIONS
     assert settings.release.default_risk_mode == "observer"
-    assert settings.grounding.grounding_minimum == 0.6
+    assert settings.grounding.grounding_minimum == 0.5
     assert settings.gate.gate_score == 0.8
 
 

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workers.evaluation.claims.short_answers import depends_on_question
-from workers.evaluation.clauses.ranked_subjects import PEOPLE
 from workers.evaluation.facts.sentence_pieces import CLASSES, NAMED_MONTH, Value, kind_of
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import NUMBER_WORDS
 from workers.evaluation.facts.verb_forms import is_verb, verb_stem
-from workers.evaluation.text.words import STOP_WORDS, content_words, stem, word_set
+from workers.evaluation.text.words import PEOPLE, STOP_WORDS, content_words, stem, word_set
 
 MAX_TEXT = 300
 """Longest question, answer and sentence that are read, code points."""

@@ -20,7 +20,7 @@ from workers.evaluation.facts.verb_forms import verb_stem
 from workers.evaluation.ownership.held_values import Clause
 from workers.evaluation.ownership.value_owners import OwnedValues
 from workers.evaluation.text.prefilter import PrefilteredPattern
-from workers.evaluation.text.words import key_of, stem, word_set
+from workers.evaluation.text.words import PEOPLE, key_of, stem, word_set
 
 MAX_TEXT = 300
 """Longest claim and question that are read, code points."""
@@ -86,17 +86,6 @@ _OF_KIND = (
 )
 """Comparatives and superlatives that tell what is measured: "cheaper", "older"."""
 _PRICED = frozenset(map(verb_stem, word_set("cost costs price pay earn charge expensive salary paid spend spent")))
-PEOPLE = frozenset(
-    map(
-        stem,
-        word_set(
-            "people person persons guest guests passenger passengers visitor visitors player players child children adult adults"
-            " member members participant participants rider riders user users employee employees worker workers staff"
-            " inhabitant inhabitants resident residents citizen citizens population"
-        ),
-    )
-)
-"""Stems of words for people, who are counted under several of them."""
 _LESS_OF = PrefilteredPattern(
     r"\b(?P<degree>more|most|less|least)\s+(?P<word>expensive|costly|recent|heavy|old|modern)\b", re.I
 )

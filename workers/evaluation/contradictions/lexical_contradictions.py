@@ -31,7 +31,7 @@ from workers.evaluation.contradictions.denials import refuses_without
 from workers.evaluation.contradictions.values.row_mismatch import read_fields
 from workers.evaluation.facts.units import NUMBER_WORDS, UNITS
 from workers.evaluation.text.prefilter import PrefilteredPattern
-from workers.evaluation.text.words import STOP_WORDS, stem, word_set
+from workers.evaluation.text.words import PEOPLE, STOP_WORDS, stem, word_set
 
 CLAIM_OVERLAP = 0.65
 """Share of the claim's other words that evidence on the same subject must contain."""
@@ -96,6 +96,13 @@ _NO_NOUN = word_set("of the its their our his her these those such a an")
 _DEFINITE = word_set("the these those both its their our your his her my")
 """Words before a number of things that are all of them: "tick the two records" is no part of "both records"."""
 _TIMES = word_set("always mostly usually generally often frequently sometimes occasionally rarely seldom never")
+_PERSONS = word_set("nobody everyone everybody")
+_SOME_PERSONS = PEOPLE | frozenset(
+    map(stem, word_set("customer customers student students pupil pupils patient patients"))
+)
+_COUNTED_PERSONS = _SOME_PERSONS | frozenset(map(stem, NUMBER_WORDS))
+_ANY_PERSON = "*"
+"""Quantified noun of "nobody" and "everyone"."""
 _EXCLUDED: dict[str, frozenset[str]] = {
     "all": word_set("not-all half some few none many most"),
     "most": word_set("few none half"),
@@ -224,6 +231,8 @@ def _antonym(own: Statement, other: Statement, everything: Sequence[Statement]) 
             continue
         mine = own.words - words - their_words
         rest = other.words - words - their_words
+        if mine > _SOME_PERSONS & mine and any(noun == _ANY_PERSON for _, noun, _ in own.shares | other.shares):
+            mine, rest = mine - _SOME_PERSONS, rest - _SOME_PERSONS  # "everyone on board" are "people on board"
         if not _is_on_matter(mine, rest, other, everything) or _said(row, sign, mine, everything):
             continue
         if bare or bool(words & own.denied) != bool(their_words & other.denied):
@@ -289,9 +298,11 @@ def _quantified(own: Statement, other: Statement, everything: Sequence[Statement
             if own.denied & other.words and not other.denied:
                 # "Most were not closed" says that few were closed.
                 level = _DENIED_LEVELS.get(level, level)
-            if of_times != theirs_of_times or (not of_times and noun != their_noun):
+            if of_times != theirs_of_times or (not of_times and not _is_of_same(noun, their_noun)):
                 continue
-            if other.is_field or their_level not in _EXCLUDED[level] or not same_matter(own.words, other.words):
+            counted = _COUNTED_PERSONS if _ANY_PERSON in (noun, their_noun) else frozenset()
+            is_same = same_matter(own.words - counted, other.words - counted)
+            if other.is_field or their_level not in _EXCLUDED[level] or not is_same:
                 continue
             agreed = (level, noun, of_times)
             if not any(agreed in statement.shares for statement in everything):
@@ -299,6 +310,11 @@ def _quantified(own: Statement, other: Statement, everything: Sequence[Statement
     if own.only and other.only and own.only != other.only and same_matter(own.words, other.words):
         return own.words != other.words
     return False
+
+
+def _is_of_same(noun: str, other: str) -> bool:
+    """Return true if two quantifiers are of one noun, or one of persons at all and the other of some: "nobody", "two guests"."""
+    return noun == other or (_ANY_PERSON in (noun, other) and bool(_SOME_PERSONS & {noun, other}))
 
 
 def _statement(text: str) -> Statement:
@@ -414,6 +430,8 @@ def _shares(text: str) -> frozenset[tuple[str, str, bool]]:
                 stem(word) for word in tokens[index + 1 : index + 6] if word not in _NO_NOUN and not _is_number(word)
             )
             found.add((level, next(nouns, ""), word in _TIMES))
+            if word in _PERSONS or tokens[index : index + 2] == ["no", "one"]:
+                found.add((level, _ANY_PERSON, False))
     return frozenset(found)
 
 

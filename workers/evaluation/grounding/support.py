@@ -43,7 +43,7 @@ from workers.evaluation.facts.calculation.arithmetic import same_dimension, sati
 from workers.evaluation.facts.forms.referred_amounts import referred_amounts
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.grounding.added_words import adds_nothing, is_of_small_words
-from workers.evaluation.grounding.calibration import UNSUPPORTED_FEATURES, GroundingCalibration
+from workers.evaluation.grounding.calibration import CONFIDENCE_AT_CUT, UNSUPPORTED_FEATURES, GroundingCalibration
 from workers.evaluation.grounding.claim_features import (
     FEATURES,
     EvidenceIndex,
@@ -75,6 +75,8 @@ CONTRADICTION_SIMILARITY = 0.45
 """The same for the cosine of claim and evidence."""
 CONTRADICTED_SCORE = 0.2
 """Maximum score of a contradicted claim."""
+MISSING = [FEATURES.index(name) for name in ("missing_numbers", "missing_dates", "missing_names")]
+"""Features that count the details of a claim that no evidence has."""
 DOUBTED_SHARE = 0.75
 """Maximum score, as a share of the minimum, of a claim with a mismatch whose evidence is not close enough to contradict
 it. Such a claim is never supported.
@@ -527,9 +529,11 @@ def _verdict(
     has_evidence: bool,
 ) -> Support:
     verdict: Verdict = "supported" if confidence >= minimum else "unsupported"
+    # A right paraphrase has other words than its source, but seldom another figure, date or name.
+    lacks_details = minimum <= confidence < CONFIDENCE_AT_CUT and bool(each.values[MISSING].any())
     if each.contradicted:
         verdict, confidence = "contradicted", min(confidence, CONTRADICTED_SCORE)
-    elif each.mismatches or each.unknown_figures or each.is_open or not has_evidence:
+    elif each.mismatches or each.unknown_figures or lacks_details or each.is_open or not has_evidence:
         verdict, confidence = "unsupported", min(confidence, DOUBTED_SHARE * minimum)
     elif each.reading == "other_language" or (each.reading == "other_words" and verdict == "unsupported"):
         verdict = "not_checked"

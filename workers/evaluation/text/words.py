@@ -124,3 +124,16 @@ def reading_length(text: str) -> int:
     """
     bare = text.strip()
     return len(bare) + 2 * len(_CJK.findall(bare))
+
+
+PEOPLE = frozenset(
+    map(
+        stem,
+        word_set(
+            "people person persons guest guests passenger passengers visitor visitors player players child children adult adults"
+            " member members participant participants rider riders user users employee employees worker workers staff"
+            " inhabitant inhabitants resident residents citizen citizens population"
+        ),
+    )
+)
+"""Stems of words for people, who are counted under several of them."""

@@ -70,3 +70,34 @@ def test_further_shares_of_all_are_kept(question: str, context: str, right: str,
 )  # fmt: skip
 def test_right_statements_beside_shares_of_all_are_not_flagged(question: str, context: str, claim: str) -> None:
     assert not verdicts_on(question, context, claim) & FLAGGED
+
+
+@pytest.mark.parametrize(
+    ("context", "right", "wrong"),
+    [
+        ("Nobody in the group was late.", "No one in the group was late.", "Several people in the group were late."),
+        ("No one complained about the noise.", "There were no complaints about the noise.", "Several guests complained about the noise."),
+        ("Nobody was hurt in the fire.", "No one was hurt in the fire.", "Three people were hurt in the fire."),
+        ("Three people were hurt in the fire.", "Three people were hurt in the fire.", "Nobody was hurt in the fire."),
+        ("Everyone in the class passed the test.", "Everybody in the class passed the test.", "Few pupils in the class passed the test."),
+        ("Many visitors asked for a refund.", "Many visitors asked for a refund.", "No one asked for a refund."),
+        ("No one left the hall. Two guests left the garden.", "Two guests left the garden.", "Everyone left the hall."),
+    ],
+)  # fmt: skip
+def test_nobody_and_everyone_are_compared_with_persons_of_any_kind(context: str, right: str, wrong: str) -> None:
+    assert "contradicted" not in verdicts_on("", context, right)
+    assert "supported" not in verdicts_on("", context, wrong)
+
+
+@pytest.mark.parametrize(
+    ("context", "claim"),
+    [
+        ("No one was hurt in the first crash, but two people were hurt in the second crash.", "Two people were hurt in the second crash."),
+        ("Nobody complained. Some machines failed.", "Some machines failed."),
+        ("Everyone was invited. Few guests came.", "Few guests came."),
+        ("Nobody but the chair voted against it. The members approved the plan.", "The members approved the plan."),
+        ("No one under 18 is admitted; many adults come every week.", "Many adults come every week."),
+    ],
+)  # fmt: skip
+def test_nobody_on_one_matter_contradicts_no_persons_on_another(context: str, claim: str) -> None:
+    assert "contradicted" not in verdicts_on("", context, claim)

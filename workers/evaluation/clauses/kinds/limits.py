@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workers.evaluation.claims.short_answers import stated_by
-from workers.evaluation.clauses.ranked_subjects import ORDER_WORDS, PEOPLE
+from workers.evaluation.clauses.ranked_subjects import ORDER_WORDS
 from workers.evaluation.facts.calculation.arithmetic import same_dimension
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import NUMBER_WORDS
-from workers.evaluation.text.words import content_words, key_of, stem, word_set
+from workers.evaluation.text.words import PEOPLE, content_words, key_of, stem, word_set
 
 SHARED = 0.6
 """Least share of a question's words in a sentence that says what holds of a figure, where nothing is permitted."""
