@@ -5,7 +5,7 @@ Two models, both fitted by ``touchstone calibrate grounding`` and kept as plain 
 
 - *claim*: boosted trees of at most four leaves over ``claim_features.FEATURES``, each constrained
   to never fall as a feature grows. Their sum is the log-odds that readers find the claim unsupported. The confidence is
-  one minus the probability, shifted so that the verdict's cutoff is at 0.6.
+  one minus the probability, shifted so that the fitted cutoff is at 0.6.
 - *answer*: logistic over the sum of the three highest claim probabilities (log) and the share of
   the answer's words that are not in the sources. Both never fall when an unsupported claim is
   added, and never rise when a claim finds support.
@@ -30,7 +30,8 @@ from workers.evaluation.grounding.claim_features import FEATURES, WordWeights
 from workers.evaluation.trees import Floats, TreeSum
 
 CONFIDENCE_AT_CUT = 0.6
-"""Confidence of a claim exactly at the cutoff of the verdict."""
+"""Confidence of a claim exactly at the cutoff that was fitted, and least confidence of one with details that no source
+has."""
 TOP_CLAIMS = 3
 """Number of worst claims that determine the risk of an answer, so that length alone adds no risk."""
 UNSUPPORTED_FEATURES = [FEATURES.index("unseen_share"), FEATURES.index("apart")]
@@ -123,7 +124,7 @@ class GroundingCalibration:
         return self.log_odds(features) - self.cut
 
     def confidences(self, log_odds: Floats) -> Floats:
-        """Convert log-odds to the confidence in claims, 0..1; 0.6 and more is supported."""
+        """Convert log-odds to the confidence in claims, 0..1; the fitted cutoff maps to 0.6."""
         return confidences_from(log_odds, self.cut)
 
     def risk(self, claims: AnswerClaims) -> float:
@@ -136,7 +137,7 @@ class GroundingCalibration:
 
 
 def confidences_from(log_odds: Floats, cut: float) -> Floats:
-    """Convert log-odds of being unsupported to confidence, 0..1; the cutoff of the verdict maps to 0.6."""
+    """Convert log-odds of being unsupported to confidence, 0..1; the fitted cutoff maps to 0.6."""
     return 1.0 - _sigmoid(log_odds + (log((1.0 - CONFIDENCE_AT_CUT) / CONFIDENCE_AT_CUT) - cut))
 
 

@@ -4,8 +4,8 @@
 
 - *contradicted*: a field of a record contradicts the claim, or a number, date, name or negation differs from evidence
   that clearly concerns the same subject;
-- *supported*: confidence at or above ``grounding_minimum``, without a mismatch and without a figure that no source has
-  or gives;
+- *supported*: confidence at or above ``grounding_minimum``, and at least 0.6 if the claim has a number, date or name
+  that no source has, without a mismatch and without a figure that no source has or gives;
 - *not_checked*: nothing differs, but the claim says it in other words than the evidence, or in another language, and
   the claim is not in English: only exact details could be compared;
 - *unsupported*: the rest.

@@ -120,7 +120,7 @@ class VerifierCombination:
         return found
 
     def confidences(self, log_odds: Floats) -> Floats:
-        """Convert log-odds to the confidence in claims, 0..1; 0.6 and more is supported."""
+        """Convert log-odds to the confidence in claims, 0..1; the fitted cutoff maps to 0.6."""
         return confidences_from(log_odds, self.cut)
 
     def risk(self, claims: AnswerClaims) -> float:

@@ -16,11 +16,12 @@ MISTAKEN = frozenset(
         "first-19-b",
         "first-23-b",
         "first-47-b",
+        "first-48-b",
         "first-50-b",
+        "first-51-b",
         "first-52-b",
         "first-51-a",
         "first-54-a",
-        "first-56-a",
     ]
 )
 """Wrong answers that are not noticed, and right ones that are."""

@@ -80,7 +80,7 @@ FORECAST = (
         (DISCARDED, "If a machine is scrapped by the firm without selling it, its book value is taken off the account in that year.", "If a machine is scrapped by the firm, its book value is not taken off the account in that year."),
         (MINISTER, "President Kim has not accepted Han's resignation yet.", "President Kim did not call the resignation regrettable."),
         (WINDS, "The main difference between the Sunward Isles and the Leeside Isles is their exposure to the north trade winds.", "The Sunward Isles do not lie open to the wind of the north trade winds."),
-        (FUTURE, "Speaking up helps to make a town where people walk at night without feeling watched and afraid.", "The alternative to speaking up is a town that sells oranges to the north."),
+        (FUTURE, "Speaking up helps to make a town where people walk at night without feeling watched and afraid.", "The alternative to speaking up is a town where 400 people walk at night."),
     ],
 )  # fmt: skip
 def test_a_right_statement_is_not_contradicted_and_a_wrong_one_is_not_supported(
