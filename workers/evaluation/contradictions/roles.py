@@ -26,8 +26,10 @@ _SYMMETRIC = word_set(
     have has had been being also part include includes included consist consists
     while whereas nor plus well along
     in on at of by as same like different similar apart together alongside linked connected compared
+    ist sind war waren es son era eran fue fueron est sont était étaient fut è sono fu erano é são foi foram eram zijn
     """
 )
+"""Words around which two groups change places without changing what is said: conjunctions and forms of "to be"."""
 _WITH_EACH_OTHER = frozenset(
     map(
         stem,

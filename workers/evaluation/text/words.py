@@ -51,10 +51,30 @@ _SUFFIXES = re.compile(
 )
 
 
+_SINGULARS = {
+    "children": "child",
+    "grandchildren": "grandchild",
+    "schoolchildren": "schoolchild",
+    "women": "woman",
+    "men": "man",
+    "feet": "foot",
+    "teeth": "tooth",
+    "mice": "mouse",
+    "knives": "knife",
+    "wives": "wife",
+    "wolves": "wolf",
+    "shelves": "shelf",
+    "loaves": "loaf",
+    "thieves": "thief",
+}
+"""Irregular plurals of English, whose words differ from their singulars in more than an ending."""
+
+
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
     """Return a crude stem that matches "restarts" with "restarted"; never shorter than three letters."""
     word = word.lower().removesuffix("'s").removesuffix("’s")
+    word = _SINGULARS.get(word, word)
     if word.isdigit() or len(word) < 5:
         return word.removesuffix("s") if len(word) == 4 and not word.endswith("ss") else word
     word = _SUFFIXES.sub("", word, count=1)

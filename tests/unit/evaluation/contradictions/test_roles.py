@@ -21,6 +21,16 @@ SAME = [
     ("Dem Mieter schuldet der Vermieter die Kaution.", "Der Vermieter schuldet dem Mieter die Kaution."),
     ("Im Foyer dürfen Gäste rauchen.", "Gäste dürfen im Foyer rauchen."),
     ("민수를 어제 지수가 불렀다.", "지수가 어제 민수를 불렀다."),
+    ("Inés Prado es la directora.", "La directora es Inés Prado."),
+    ("Los ganadores fueron Luis Paz y Eva Rey.", "Luis Paz y Eva Rey fueron los ganadores."),
+    ("Luc Petit est le directeur.", "Le directeur est Luc Petit."),
+    ("Le premier maire était Jean Morel.", "Jean Morel était le premier maire."),
+    ("Ines Prado è la direttrice.", "La direttrice è Ines Prado."),
+    ("Il primo sindaco fu Aldo Neri.", "Aldo Neri fu il primo sindaco."),
+    ("Inês Prado é a diretora.", "A diretora é Inês Prado."),
+    ("Marta Reis foi a tesoureira do clube.", "A tesoureira do clube foi Marta Reis."),
+    ("Ines Prado ist die Leiterin.", "Die Leiterin ist Ines Prado."),
+    ("De winnaars waren Jan en Piet.", "Jan en Piet waren de winnaars."),
 ]
 EXCHANGED = [
     ("«Зенит» в субботу обыграл «Спартак».", "«Спартак» в субботу обыграл «Зенит»."),
@@ -33,6 +43,11 @@ EXCHANGED = [
     ("Pedro demandó a Juan.", "Juan demandó a Pedro."),
     ("Le maire a remercié le préfet.", "Le préfet a remercié le maire."),
     ("The bank sued the customer.", "The customer sued the bank."),
+    ("Inés es más alta que Eva.", "Eva es más alta que Inés."),
+    ("Luc est le frère de Jean.", "Jean est le frère de Luc."),
+    ("Ines ha assunto Aldo.", "Aldo ha assunto Ines."),
+    ("Inês é filha de Marta.", "Marta é filha de Inês."),
+    ("Ines ist größer als Eva.", "Eva ist größer als Ines."),
 ]
 
 

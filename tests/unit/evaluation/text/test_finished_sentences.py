@@ -43,8 +43,10 @@ def streamed(text: str) -> list[str]:
         ("営業は9時からです。水曜は休みです。予約", ["営業は9時からです。", "水曜は休みです。"]),
         ("票价为3.5元。儿童免费。欢迎", ["票价为3.5元。", "儿童免费。"]),
         ("Good 👍🏽. It runs 🚲. Ok", ["Good 👍🏽.", "It runs 🚲."]),
-        ("Use this:\n```sh\nrm -r a. B\n\nls\n```\nIt is safe. So", ["Use this:", "```sh\nrm -r a. B\n\nls\n```", "It is safe."]),
+        ("Use this:\n```sh\nrm -r a. B\n\nls\n```\nIt is safe. So", ["Use this:\n```sh\nrm -r a. B\n\nls\n```", "It is safe."]),
         ("## Size\nIt has 3 rooms.\n\n### Rent\n\nIt is 9 euros. So", ["## Size\nIt has 3 rooms.", "### Rent\n\nIt is 9 euros."]),
+        ("**Three are open:**\n\n- The pool\n- The gym\n\nAsk", ["**Three are open:**\n\n- The pool", "- The gym"]),
+        ("次の通りです：\n- 8冊です。\n- 14日", ["次の通りです：\n- 8冊です。"]),
         ("- Tea: 2 euros\n- Milk: No. 4\n- Bread", ["- Tea: 2 euros", "- Milk: No. 4"]),
     ],
 )  # fmt: skip
@@ -53,13 +55,13 @@ def test_a_sentence_is_finished_when_no_further_text_moves_its_end(text: str, fi
 
 
 def test_a_row_of_a_table_is_finished_when_the_next_row_begins() -> None:
-    table = "Prices:\n\n| Ticket | Price |\n|---|---|\n| Adult | 12 |\n| Child | 5 |\n| Dog | 3 |\n\nAsk at the desk. "
+    table = "It has prices.\n\n| Ticket | Price |\n|---|---|\n| Adult | 12 |\n| Child | 5 |\n| Dog | 3 |\n\nAsk at the desk. "
     head, *rows = "| Ticket | Price |\n|---|---|\n| Adult | 12 |", "| Child | 5 |", "| Dog | 3 |"
-    assert streamed(table[: table.index("| Adult")] + "| ") == ["Prices:"], "a header alone is no row"
+    assert streamed(table[: table.index("| Adult")] + "| ") == ["It has prices."], "a header alone is no row"
     for number, row in enumerate(rows):
         seen = table[: table.index(row) + len(row)] + "\n| N"
-        assert streamed(seen) == ["Prices:", head, *rows[: number + 1]]
-    assert streamed(table + "So") == ["Prices:", head, *rows, "Ask at the desk."]
+        assert streamed(seen) == ["It has prices.", head, *rows[: number + 1]]
+    assert streamed(table + "So") == ["It has prices.", head, *rows, "Ask at the desk."]
 
 
 def test_the_ends_of_finished_sentences_are_those_of_the_whole_answer() -> None:

@@ -6,7 +6,7 @@ Usually a sentence is finished when the next one has begun. Four kinds of ends w
    another sentence has ended: the stop may belong to an initial, an abbreviation or an ordinal.
 2. An open bracket may become a citation of the sentence before it ("It is blue. [2]").
 3. The header of a table is read as such with its first row only, and a row although its header lies before the offset.
-4. A heading states nothing; it is finished with the sentence below it.
+4. A heading, or a sentence with a colon ("These are open:"), states nothing alone; it is finished with what is below it.
 """
 
 import re
@@ -33,8 +33,8 @@ def finished_ends(text: str, start: int) -> list[int]:
         end
         for sentence in segment(before + text[start:], guess_language(text))[:-1]
         if (end := start - len(before) + sentence.end) > start
-        and sentence.block != "heading"
-        and not sentence.is_header
+        and not (sentence.block == "heading" or sentence.is_header)
+        and not sentence.text.rstrip("*_").endswith((":", "："))
     ]
     if ends and _OPEN_BRACKET.match(text, ends[-1]):
         ends.pop()
