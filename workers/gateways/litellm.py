@@ -94,6 +94,7 @@ def adapt(record: Any, received: Received) -> list[Adapted]:
         or first_text(mapping(payload.get("model_parameters")), "user"),
         query=question.query,
         conversation=question.earlier,
+        steps=question.steps,
         answer=None if failed else reply.text,
         contexts=reply.contexts,
         citations=reply.citations,

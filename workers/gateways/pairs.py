@@ -101,6 +101,7 @@ def adapt(record: Any, received: Received, *, form: str) -> list[Adapted]:
         user_id=first_text(pair, "user_id") or _user(request),
         query=question.query,
         conversation=question.earlier,
+        steps=question.steps,
         # What a stream brought before it failed was shown.
         answer=None if _failed(pair) else reply.text,
         contexts=reply.contexts,

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from schemas.answers import tool_status
 from workers.gateways.reading.lenient_reading import first_text, items, mapping, objects, text, unknown_field
 from workers.gateways.reading.tool_calls import IDENTIFIERS, NAMES, Calls, error_of
 
@@ -86,11 +87,13 @@ class Conversation:
         query: text of the last user message that has text.
         evidence: tool results after the query, as fields of ``ContextChunk``.
         earlier: messages of the user and the model before the query, as fields of ``Turn``.
+        steps: calls of the model and results of tools after the query, as fields of ``Step``; none without a tool.
     """
 
     query: str | None
     evidence: list[dict[str, Any]]
     earlier: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[dict[str, Any]] = field(default_factory=list)
 
 
 def conversation(messages: Any) -> Conversation:
@@ -107,23 +110,39 @@ def conversation(messages: Any) -> Conversation:
     evidence: list[dict[str, Any]] = []
     calls = Calls()
     turns: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
     before = 0
     for message in items(messages):
         if isinstance(message, str):
-            query, evidence = text(message) or query, []
+            query, evidence, steps = text(message) or query, [], []
             before = len(turns)
             continue
         source = mapping(message)
         role = str(source.get("role", "assistant" if source.get("type") == "model_output" else "user")).lower()
         said = content_text(message) if role in QUESTION_ROLES | ANSWER_ROLES else None
         if said and role in QUESTION_ROLES:
-            query, evidence, before = said, [], len(turns)
+            query, evidence, steps, before = said, [], [], len(turns)
         if said:
             turns.append({"role": "user" if role in QUESTION_ROLES else "assistant", "content": said})
+        if role in ANSWER_ROLES:
+            steps.append({"kind": "model", "output": said or ""})
         calls.add(source)
-        evidence.extend(tool_results(source, role, calls))
+        results = list(tool_results(source, role, calls))
+        evidence.extend(results)
+        steps.extend(map(_tool_step, results))
     # What the model says after the query is a step to its answer.
-    return Conversation(query, evidence, turns[:before])
+    is_run = any(step["kind"] == "tool" for step in steps)
+    return Conversation(query, evidence, turns[:before], steps if is_run else [])
+
+
+def _tool_step(result: Mapping[str, Any]) -> dict[str, Any]:
+    failed = tool_status(mapping(result["tool"]).get("status")) == "error"
+    return {
+        "kind": "tool",
+        "name": result["source_name"],
+        "status": "error" if failed else "success",
+        "chunk_ids": [result["chunk_id"]] if result["chunk_id"] else [],
+    }
 
 
 def turns_of(messages: Any, query: str | None = None) -> list[dict[str, Any]]:

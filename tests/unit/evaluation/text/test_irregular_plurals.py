@@ -26,9 +26,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("question", "context", "right", "wrong"), CASES)
-def test_a_price_is_that_of_its_own_group_in_either_number(
-    question: str, context: str, right: str, wrong: str
-) -> None:
+def test_a_price_is_that_of_its_own_group_in_either_number(question: str, context: str, right: str, wrong: str) -> None:
     assert verdicts_on(question, context, right) == {"supported"}
     assert verdicts_on(question, context, wrong) <= {"contradicted", "unsupported"}
 
