@@ -45,6 +45,8 @@ PARAPHRASED = read_cases(CASES_FILE.with_name("paraphrased_cases.jsonl"))
 """Short answers in other words than their sources, by four authors who had seen nothing; two of the four are held out."""
 STREAMED = read_cases(CASES_FILE.with_name("streamed_cases.jsonl"))
 """Answers of several sentences that are streamed; the first, a middle or the last sentence is false."""
+FURTHER_STREAMED = read_cases(CASES_FILE.with_name("further_streamed_cases.jsonl"))
+"""The same by an author who had seen no rule; all are held out."""
 EVERYTHING = (
     *CASES,
     *OUTSIDERS,
@@ -64,6 +66,7 @@ EVERYTHING = (
     *ASSISTANT_PROSE,
     *PARAPHRASED,
     *STREAMED,
+    *FURTHER_STREAMED,
 )
 BY_ID = {case.id: case for case in EVERYTHING}
 CONVERSATIONS = read_cases(CASES_FILE.with_name("conversation_cases.jsonl"))
@@ -145,6 +148,11 @@ def test_paraphrased_cases_are_20_pairs_of_each_kind_and_one_half_is_held_out() 
 def test_streamed_cases_are_52_pairs_and_one_half_is_held_out() -> None:
     halves = Counter((case.heldout, case.is_right) for case in STREAMED)
     assert set(halves.values()) == {26} and len(halves) == 4
+
+
+def test_further_streamed_cases_are_50_pairs_and_held_out() -> None:
+    assert Counter(case.is_right for case in FURTHER_STREAMED) == {True: 50, False: 50}
+    assert all(case.heldout for case in FURTHER_STREAMED)
 
 
 def test_first_tries_are_78_pairs_of_which_20_are_held_out() -> None:
