@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from training import combine
 from training.combination import EVERYTHING, KINDS, Case, cases, fit_claims, fit_combination, log_odds, reach, weigh
-from workers.evaluation.grounding.calibration import shipped_calibration
+from workers.evaluation.grounding.calibration import CONFIDENCE_AT_CUT, shipped_calibration
 from workers.evaluation.grounding.grounding_evaluator import combine_with_verifier, score_with_rules
 from workers.evaluation.grounding.verifier_combination import VerifierCombination, read_combination
 from workers.evaluation.thresholds import GroundingThresholds
@@ -83,7 +83,9 @@ def test_what_is_fitted_is_what_serving_judges_by(found: list[Case]) -> None:
             for pair, said in zip(weighed.pairs, case.said, strict=True)
             if pair is not None
         }
-        served = combine_with_verifier(weighed, GroundingThresholds(), verdicts, combination).claims
+        # Nothing is doubted at the fitted cutoff, so that every score is the one that was fitted.
+        thresholds = GroundingThresholds(grounding_minimum=CONFIDENCE_AT_CUT)
+        served = combine_with_verifier(weighed, thresholds, verdicts, combination).claims
         expected = combination.confidences(log_odds(case, combination))
         for claim, measured, confidence in zip(served, weighed.measured, expected, strict=True):
             if not measured.mismatches and not measured.contradicted:

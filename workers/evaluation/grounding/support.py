@@ -5,7 +5,7 @@
 - *contradicted*: a field of a record contradicts the claim, or a number, date, name or negation differs from evidence
   that clearly concerns the same subject;
 - *supported*: confidence at or above ``grounding_minimum``, and at least 0.6 if the claim has a number, date or name
-  that no source has, without a mismatch and without a figure that no source has or gives;
+  that no source has or a verifier doubts it, without a mismatch and without a figure that no source has or gives;
 - *not_checked*: nothing differs, but the claim says it in other words than the evidence, or in another language, and
   the claim is not in English: only exact details could be compared;
 - *unsupported*: the rest.
@@ -77,6 +77,8 @@ CONTRADICTED_SCORE = 0.2
 """Maximum score of a contradicted claim."""
 MISSING = [FEATURES.index(name) for name in ("missing_numbers", "missing_dates", "missing_names")]
 """Features that count the details of a claim that no evidence has."""
+DOUBTED_BY_VERIFIER = 0.5
+"""Probability of support below which a verifier doubts a claim."""
 DOUBTED_SHARE = 0.75
 """Maximum score, as a share of the minimum, of a claim with a mismatch whose evidence is not close enough to contradict
 it. Such a claim is never supported.
@@ -528,15 +530,19 @@ def _verdict(
     *,
     has_evidence: bool,
 ) -> Support:
-    verdict: Verdict = "supported" if confidence >= minimum else "unsupported"
-    # A right paraphrase has other words than its source, but seldom another figure, date or name.
-    lacks_details = minimum <= confidence < CONFIDENCE_AT_CUT and bool(each.values[MISSING].any())
+    # A right paraphrase has other words than its source, but seldom another figure, date or name. A verifier that has
+    # read the claim decides it.
+    is_doubtful = bool(each.values[MISSING].any()) or (verified is not None and verified < DOUBTED_BY_VERIFIER)
+    is_doubted = is_doubtful and minimum <= confidence < CONFIDENCE_AT_CUT
+    verdict: Verdict = "supported" if confidence >= minimum and not is_doubted else "unsupported"
     if each.contradicted:
         verdict, confidence = "contradicted", min(confidence, CONTRADICTED_SCORE)
-    elif each.mismatches or each.unknown_figures or lacks_details or each.is_open or not has_evidence:
+    elif each.mismatches or each.unknown_figures or each.is_open or not has_evidence:
         verdict, confidence = "unsupported", min(confidence, DOUBTED_SHARE * minimum)
     elif each.reading == "other_language" or (each.reading == "other_words" and verdict == "unsupported"):
         verdict = "not_checked"
+    elif is_doubted:
+        confidence = DOUBTED_SHARE * minimum
     return Support(
         score=confidence if has_evidence else 0.0,
         verdict=verdict,
