@@ -420,7 +420,7 @@ def _shares(text: str) -> frozenset[tuple[str, str, bool]]:
         level = SHARES.get(word, "not-all" if word == "not-all" else "")
         if word == "a" and tokens[index + 1 : index + 2] == ["few"]:
             continue
-        if level == "few" and index and tokens[index - 1] == "a":
+        if level == "few" and index and tokens[index - 1] == "a" and tokens[max(0, index - 2)] not in ("only", "just"):
             level = "some"
         is_count = int(word) > 0 if word.isdecimal() else NUMBER_WORDS.get(word, 0) >= 1
         if not level and is_count:
