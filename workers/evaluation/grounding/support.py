@@ -4,8 +4,8 @@
 
 - *contradicted*: a field of a record contradicts the claim, or a number, date, name or negation differs from evidence
   that clearly concerns the same subject;
-- *supported*: confidence at or above ``grounding_minimum``, and at least 0.6 if the claim has a number, date or name
-  that no source has or a verifier doubts it, without a mismatch and without a figure that no source has or gives;
+- *supported*: confidence at or above ``grounding_minimum``, without a mismatch and without a figure that no source has
+  or gives; at least 0.6 is needed if no source has a number, date or name of the claim, or if a verifier doubts it;
 - *not_checked*: nothing differs, but the claim says it in other words than the evidence, or in another language, and
   the claim is not in English: only exact details could be compared;
 - *unsupported*: the rest.
@@ -80,8 +80,8 @@ MISSING = [FEATURES.index(name) for name in ("missing_numbers", "missing_dates",
 DOUBTED_BY_VERIFIER = 0.5
 """Probability of support below which a verifier doubts a claim."""
 DOUBTED_SHARE = 0.75
-"""Maximum score, as a share of the minimum, of a claim with a mismatch whose evidence is not close enough to contradict
-it. Such a claim is never supported.
+"""Maximum score, as a share of the minimum, of a claim that is in doubt: one with a mismatch whose evidence is not close
+enough to contradict it, or one between the minimum and the fitted cutoff. Such a claim is never supported.
 """
 
 
@@ -530,8 +530,8 @@ def _verdict(
     *,
     has_evidence: bool,
 ) -> Support:
-    # A right paraphrase has other words than its source, but seldom another figure, date or name. A verifier that has
-    # read the claim decides it.
+    # A right paraphrase has other words than its source, but seldom another figure, date or name. If a verifier has read
+    # the claim, it must agree.
     is_doubtful = bool(each.values[MISSING].any()) or (verified is not None and verified < DOUBTED_BY_VERIFIER)
     is_doubted = is_doubtful and minimum <= confidence < CONFIDENCE_AT_CUT
     verdict: Verdict = "supported" if confidence >= minimum and not is_doubted else "unsupported"

@@ -69,8 +69,12 @@ def optional(name: str, part: str) -> str:
 
 
 def without_empty(statement: str, parameters: Mapping[str, Any]) -> str:
-    """Return a statement without the optional parts whose parameters are empty."""
-    return _OPTIONAL.sub(lambda part: without_empty(part[2], parameters) if parameters.get(part[1]) else "", statement)
+    """Return a statement without the optional parts whose parameters are empty.
+
+    Raises:
+        KeyError: a parameter is missing. An optional part may hide rows, so that it is never left out by mistake.
+    """
+    return _OPTIONAL.sub(lambda part: without_empty(part[2], parameters) if parameters[part[1]] else "", statement)
 
 
 async def ask(analytics: AnalyticsStore, statement: str, parameters: Mapping[str, Any]) -> Sequence[Sequence[Any]]:

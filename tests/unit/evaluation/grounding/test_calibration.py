@@ -35,7 +35,7 @@ def test_more_doubt_in_a_feature_never_makes_a_claim_more_credible(
     assert other >= base - 1e-12
 
 
-def test_confidence_is_the_minimum_of_the_seed_on_the_edge_of_the_verdict() -> None:
+def test_confidence_at_the_fitted_cutoff_is_the_minimum_of_the_seed() -> None:
     assert SHIPPED.confidences(np.array([SHIPPED.cut]))[0] == pytest.approx(0.6)
     assert (np.diff(SHIPPED.confidences(np.linspace(-9, 9, 50))) < 0).all()
 
