@@ -369,23 +369,26 @@ class Deployment:
             await consumer.stop()
 
     async def caught_up(self, agent: AgentDefinition, *topics: Topic, seconds: float = 900.0) -> None:
-        """Wait until an agent has acknowledged all that topics hold."""
+        """Wait until an agent has acknowledged all that topics hold; without topics, all those it reads."""
         group = self.settings.group_name(agent.name)
-        lags = [GroupLag(self.settings, self.addresses.kafka, topic, [group], new_ones_count=True) for topic in topics]
+        lags = [
+            GroupLag(self.settings, self.addresses.kafka, topic, [group], new_ones_count=True)
+            for topic in topics or agent.reads
+        ]
         await asyncio.gather(*(lag.start() for lag in lags))
         try:
 
             async def none() -> bool:
                 return not any(await asyncio.gather(*(lag.records() for lag in lags)))
 
-            await until(none, f"{agent.name} has read {', '.join(topic.name for topic in topics)}", seconds)
+            await until(none, f"{agent.name} has read its topics", seconds)
         finally:
             await asyncio.gather(*(lag.stop() for lag in lags))
 
     async def all_caught_up(self, agents: Sequence[AgentDefinition] = tuple(AGENTS.values())) -> None:
         """Wait until nothing is left to do: agents send before they acknowledge, and write for later ones only."""
         for agent in agents:
-            await self.caught_up(agent, *agent.reads)
+            await self.caught_up(agent)
 
     async def query(self, client: AsyncClient, sql: str) -> Any:
         """One row; ``{db}`` is the database."""

@@ -93,6 +93,7 @@ async def test_a_lost_database_is_restored_and_continued_with_the_same_rows_in_e
             return int(str(await client.command(sql))) == count
 
         await until(are_there, f"{count} answers", 120)
+        await deployment.caught_up(AGENTS["analytics"])
 
     async def backup(*arguments: str, code: int = 0) -> Any:
         return await run_backup(deployment, *arguments, code=code)
@@ -134,7 +135,6 @@ async def test_a_lost_database_is_restored_and_continued_with_the_same_rows_in_e
     await deployment.start_worker(["analytics"])
     await sent(27, 1)
     await stored(28)
-    await deployment.caught_up(AGENTS["analytics"])
     after = await contents(client, database)
     late = tuple(f"'a-{number}'" for number in range(24, 28))
     for table in TABLES:

@@ -695,3 +695,14 @@ async def test_a_turn_of_an_earlier_version_is_replaced_and_rated_and_that_of_an
     assert turns["default"][:2] == (first, "default before")
     assert await forget_turns(store._uri, "acme", "nobody", ["a-1"]) == 1
     assert [row["tenant"] for row in await store.turns()] == ["default"]
+
+
+async def test_people_are_forgotten_while_other_processes_compact_the_same_table(store: MemoryStore) -> None:
+    """Two compactions of one version are a conflict, of which the database gives up one."""
+    people = [f"user-{number}" for number in range(6)]
+    for person in people:
+        turns = [turn(f"{person}-{number}", user_id=person) for number in range(3)]
+        await store.remember([(each, VECTOR) for each in turns])
+    removed = await asyncio.gather(*(forget_turns(store._uri, TENANT, person, []) for person in people[1:]))
+    assert removed == [3] * 5
+    assert {row["user_id"] for row in await store.turns()} == {people[0]}

@@ -63,6 +63,10 @@ READERS_NEED = timedelta(minutes=1)
 """Age up to which a removal keeps earlier versions of files: another process may be reading them.
 The next compaction removes them."""
 
+REWRITES = 20
+"""Attempts at a compaction. The database gives up one that a removal or another compaction precedes; each attempt lost is
+one that another process won."""
+
 log = get_logger(__name__)
 
 
@@ -456,7 +460,7 @@ class MemoryStore:
     async def _compact(self, tables: Sequence[Any]) -> bool:
         async with self._lock:
             for table in tables:
-                await table.optimize(cleanup_older_than=EARLIER_VERSIONS)
+                await _rewrite(table, EARLIER_VERSIONS)
                 self._compacted[table.name] = await table.version()
         return bool(tables)
 
@@ -496,10 +500,22 @@ async def forget_turns(uri: str, tenant: str, user_id: str, answer_ids: Sequence
                 table = await database.open_table(name)
                 count += await table.count_rows(condition) if name == TABLE else 0
                 await table.delete(condition)
-                await table.optimize(cleanup_older_than=READERS_NEED)
+                await _rewrite(table, READERS_NEED)
     except (OSError, RuntimeError, ValueError) as error:
         raise StoreUnavailable(f"the memory did not acknowledge a removal ({type(error).__name__})") from error
     return count
+
+
+async def _rewrite(table: Any, older_than: timedelta) -> None:
+    """Compact a table and remove earlier versions; repeat it where another process's change came first."""
+    for attempt in range(1, REWRITES + 1):
+        try:
+            await table.optimize(cleanup_older_than=older_than)
+            return
+        except RuntimeError as error:
+            if "commit conflict" not in str(error) or attempt == REWRITES:
+                raise
+        await table.checkout_latest()
 
 
 def _of_answers(answers: Sequence[tuple[str, str]]) -> str:
