@@ -72,6 +72,21 @@ async def test_the_first_and_every_later_record_of_each_partition_ends_the_wait(
             assert (await consumer.getone()).partition == number
 
 
+async def test_a_seek_ends_the_wait(
+    settings: Settings, consumer: AIOKafkaConsumer, producer: AIOKafkaProducer, growth: LogGrowth
+) -> None:
+    place = TopicPartition(settings.topic_name(ANSWERS_GENERATED.name), 0)
+    await producer.send_and_wait(place.topic, b"a", partition=0)
+    async with asyncio.timeout(PROMPT_SECONDS):
+        await consumer.getone()
+        while not growth._waiting or growth.growths([place]) == 0:
+            await asyncio.sleep(0.01)
+        for _ in range(2):
+            await waits(growth)
+            consumer.seek(place, 0)
+            assert (await consumer.getone()).offset == 0
+
+
 async def test_an_idle_consumer_asks_the_broker_once(
     consumer: AIOKafkaConsumer, growth: LogGrowth, monkeypatch: pytest.MonkeyPatch
 ) -> None:

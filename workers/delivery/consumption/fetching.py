@@ -22,6 +22,7 @@ check neither, so any producer can cause both. This module therefore replaces na
 import asyncio
 import struct
 from collections.abc import Iterable, Iterator
+from time import monotonic
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer
@@ -34,7 +35,12 @@ from aiokafka.record.util import decode_varint
 
 from workers.delivery.consumption import decompression
 from workers.delivery.consumption.decompression import BatchTooLarge
-from workers.delivery.consumption.log_growth import BUFFERED_SECONDS, READ_AGAIN_SECONDS, LogGrowth
+from workers.delivery.consumption.log_growth import (
+    BUFFERED_SECONDS,
+    READ_AGAIN_SECONDS,
+    SEEK_LOOK_SECONDS,
+    LogGrowth,
+)
 from workers.errors import FatalDeliveryError
 
 MAGIC_WITH_HEADERS = 2
@@ -85,15 +91,23 @@ _fetch = Fetcher._proc_fetch_request
 async def _fetch_until_cancelled(self: Fetcher, assignment: Any, *request: Any) -> Any:
     growth: LogGrowth | None = getattr(self._client, "log_growth", None)
     seen = 0 if growth is None else growth.growths(assignment.tps)
+    before = _positions(assignment)
     try:
         found = await _fetch(self, assignment, *request)
-        if growth is not None and not found and assignment.active:
+        if growth is not None and not found:
             # The next fetch is of all partitions, and begins when this one ends.
-            limit = BUFFERED_SECONDS if self._records else READ_AGAIN_SECONDS
-            await growth.wait(assignment.tps, seen, limit)
+            end = monotonic() + (BUFFERED_SECONDS if self._records else READ_AGAIN_SECONDS)
+            while assignment.active and (left := end - monotonic()) > 0 and _positions(assignment) == before:
+                if await growth.wait(assignment.tps, seen, min(left, SEEK_LOOK_SECONDS)):
+                    break
         return found
     except asyncio.CancelledError:
         return False  # what aiokafka itself returns for a fetch that is cancelled while it is under way
+
+
+def _positions(assignment: Any) -> list[int | None]:
+    """Return where each partition is read next; a seek changes it."""
+    return [assignment.state_value(partition)._position for partition in assignment.tps]
 
 
 def repeat_when_grown(consumer: AIOKafkaConsumer, growth: LogGrowth | None) -> None:

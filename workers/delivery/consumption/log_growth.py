@@ -33,8 +33,11 @@ RETRY_SECONDS = 1.0
 ANSWER_SECONDS = 10.0
 """Maximum wait for the broker's answer to a look."""
 
-READ_AGAIN_SECONDS = 1.0
+READ_AGAIN_SECONDS = 5.0
 """Time after which a read that found nothing is repeated in any case."""
+
+SEEK_LOOK_SECONDS = 1.0
+"""Interval at which a consumer that waits for growth looks whether it was moved to other offsets."""
 
 BUFFERED_SECONDS = 0.1
 """The same while the consumer has unread records: their partitions are fetched again only after this fetch."""
@@ -65,13 +68,16 @@ class LogGrowth:
         with self._lock:
             return sum(self._growths.setdefault(partition, 0) for partition in partitions)
 
-    async def wait(self, partitions: Iterable[TopicPartition], seen: int, limit: float) -> None:
+    async def wait(self, partitions: Iterable[TopicPartition], seen: int, limit: float) -> bool:
         """Wait until one of the partitions has grown.
 
         Args:
             partitions: the partitions.
             seen: result of :meth:`growths` before the read that found nothing.
             limit: maximum wait in seconds.
+
+        Returns:
+            False if none has grown.
         """
         grown: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         partitions = frozenset(partitions)
@@ -80,6 +86,7 @@ class LogGrowth:
         try:
             if self.growths(partitions) == seen:
                 await asyncio.wait([grown], timeout=limit)
+            return self.growths(partitions) != seen
         finally:
             with self._lock:
                 del self._waiting[grown]

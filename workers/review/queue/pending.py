@@ -7,6 +7,7 @@ open again, and no answer was released.
 """
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,6 +27,9 @@ MARGIN_SECONDS = 0.5
 
 ORPHAN_SECONDS = 5.0
 """Delay after which the console of an overdue copy counts as dead."""
+
+LOOKS_FOR_ORPHANS = 20
+"""Looks of which one asks Redis for copies of dead consoles."""
 
 UNDONE_SECONDS = 900
 """Lifetime of the note that a decision was undone."""
@@ -133,10 +137,10 @@ class PendingDecisions:
 
     async def run(self) -> None:
         """Publish due decisions until cancelled."""
-        while True:
+        for look in itertools.count(1):
             await asyncio.sleep(LOOK_SECONDS)
             try:
-                await self.publish_due()
+                await (self.publish_due() if look % LOOKS_FOR_ORPHANS == 0 else self._publish_ours())
             except UnavailableError as error:
                 log.warning("decisions_delayed", error=describe(error), waiting=len(self._ours))
 
@@ -146,11 +150,14 @@ class PendingDecisions:
         Raises:
             UnavailableError: the broker does not acknowledge; the next call tries the rest again.
         """
+        await self._publish_ours()
+        for pending in await self._orphans():
+            await self._publish_one(pending)
+
+    async def _publish_ours(self) -> None:
         await self._send_late()
         due = self._now() - timedelta(seconds=MARGIN_SECONDS)
         for pending in [each for each in self._ours.values() if each.undo_until <= due]:
-            await self._publish_one(pending)
-        for pending in await self._orphans():
             await self._publish_one(pending)
 
     async def flush(self) -> None:
