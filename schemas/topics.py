@@ -3,7 +3,7 @@
 Creation, checks, the AsyncAPI document and the topic table of the documentation use this registry.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
@@ -155,6 +155,17 @@ REPORT_TOPICS: dict[str, Topic] = {
 
 JOINED_REPORTS: tuple[Topic, ...] = (*REPORT_TOPICS.values(), ANSWERS_EVALUATIONS)
 """Topics whose reports are joined with their answer, and stand on its partition number."""
+
+SHADOWED: tuple[Topic, ...] = (*JOINED_REPORTS, ANSWERS_ENRICHED)
+"""Topics that a replay writes its own kind of."""
+
+SHADOW = ".shadow."
+"""Part of the name of a replay's topic, between the name of the live topic and that of the replay."""
+
+
+def shadow(topic: Topic, run: str) -> Topic:
+    """Return the topic of a replay for a live topic."""
+    return replace(topic, name=f"{topic.name}{SHADOW}{run}", joined=False)
 
 
 def topic_named(name: str) -> Topic:

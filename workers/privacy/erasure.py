@@ -5,9 +5,9 @@ these records from now on. ClickHouse comes last because it lists the person's a
 again. Every step is idempotent, and so is the whole run.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from schemas.identifiers import DEFAULT_TENANT, answer_digest, person_digest, record_key
 from schemas.privacy import Erasure
@@ -16,6 +16,7 @@ from workers.delivery.followers.erasure_follower import erasure_output
 from workers.delivery.followers.record_subjects import subject_of
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.delivery.topics.topic_reading import BoundedReader
 from workers.errors import StoreUnavailable, TouchstoneError
 from workers.gateways.adapted import bounded_identifier
@@ -26,6 +27,7 @@ from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate_database
 from workers.stores.lancedb.memory_store import forget_turns
 from workers.stores.queries.person_queries import PersonStore
+from workers.stores.redis.append_only_file import rewrite_append_only_file
 from workers.stores.redis.client import REDIS_ERRORS
 from workers.stores.redis.query_history import QueryHistory
 
@@ -33,6 +35,9 @@ NAME = "forget"
 
 TOMBSTONED = (ANSWERS_RELEASED, FEEDBACK_REWARDS)
 """Compacted topics whose records are keyed by answer."""
+
+FOREVER = datetime.max.replace(tzinfo=UTC)
+"""End of a retention without an end."""
 
 ANSWERS_A_RECORD = 1_000
 """Maximum number of answers named in one erasure record, about 67 kB."""
@@ -49,7 +54,8 @@ class Forgotten:
         turns: number of turns removed from memory.
         queries: number of queries removed from Redis.
         tombstones: number of tombstones written to compacted topics.
-        kept_until: topics that keep records until their retention ends, with the latest end.
+        kept_until: topics that keep records until their retention ends, with the latest end; also those of replays.
+        rewritten: true if the append-only file of the local Redis server was rewritten.
     """
 
     digest: str
@@ -59,6 +65,7 @@ class Forgotten:
     queries: int
     tombstones: int
     kept_until: dict[str, datetime]
+    rewritten: bool = False
 
     @property
     def found_anything(self) -> bool:
@@ -114,12 +121,15 @@ async def forget(
         rows = await persons.remove(tenant, user, answers)
         if refused != (tenant, user):
             rows["dead_letters"] += await persons.remove_letters(*refused)
+        async with TopicAdministration(settings, addresses.kafka) as administration:
+            shadows = await administration.shadows()
     finally:
         await producer.stop()
         await client.close()
     return Forgotten(
-        digest, len(answers), rows, turns, queries, len(tombstones), _kept_until(requested_at, settings.kafka)
-    )
+        digest, len(answers), rows, turns, queries, len(tombstones), _kept_until(requested_at, settings.kafka, shadows),
+        rewritten=settings.redis_url is None,
+    )  # fmt: skip
 
 
 def _naming(erasure: Erasure, answers: Sequence[str]) -> list[Output]:
@@ -160,8 +170,12 @@ async def earlier_tombstones(
 async def _forget_queries(settings: Settings, addresses: Addresses, digest: str) -> int:
     history = QueryHistory(addresses.redis, settings.redis, settings.feedback.retry_window_seconds)
     try:
-        return await history.forget(digest)
-    except REDIS_ERRORS as error:
+        removed = await history.forget(digest)
+        # The file of the local server holds removed values, also those of decided reviews, until it is rewritten.
+        if settings.redis_url is None:
+            await rewrite_append_only_file(addresses.redis, settings.redis)
+        return removed
+    except (*REDIS_ERRORS, TimeoutError) as error:
         raise StoreUnavailable(
             f"Redis did not respond ({type(error).__name__}); its entries expire within "
             f"{settings.feedback.retry_window_seconds:g} s; run the command again for the other stores"
@@ -170,6 +184,9 @@ async def _forget_queries(settings: Settings, addresses: Addresses, digest: str)
         await history.close()
 
 
-def _kept_until(requested_at: datetime, kafka: KafkaSettings) -> dict[str, datetime]:
-    kept = {topic.name: kafka.retention_of(topic) for topic in TOPICS if topic.cleanup == "delete"}
-    return {name: requested_at + retention for name, retention in kept.items() if retention is not None}
+def _kept_until(
+    requested_at: datetime, kafka: KafkaSettings, shadows: Mapping[str, timedelta | None]
+) -> dict[str, datetime]:
+    kept = {topic.name: kafka.retention_of(topic) for topic in TOPICS if topic.cleanup == "delete"} | shadows
+    # Somebody may have a topic of a replay kept for ever: it is named all the same.
+    return {name: FOREVER if retention is None else requested_at + retention for name, retention in kept.items()}

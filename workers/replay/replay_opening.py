@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED
+from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, SHADOWED, shadow
 from workers.agents.assembly import ASSEMBLY
 from workers.agents.citations import CITATIONS
 from workers.agents.grounding import GROUNDING
@@ -20,7 +20,7 @@ from workers.inference.opening import open_embedding, open_verification
 from workers.pipeline.versions import pipeline_version, version_parts
 from workers.replay.answer_sources import AnswerSource, ArchiveSource, FileSource, Offsets, TopicSource
 from workers.replay.replay_options import ReplayOptions
-from workers.replay.replay_outputs import SHADOWED, ReplayOutputs, shadow
+from workers.replay.replay_outputs import ReplayOutputs
 from workers.replay.replay_run import FollowedErasures, Progress, Replay, ReplayRefused, Selection
 from workers.replay.stored_reports import StoredJudgements
 from workers.replay.throttle import GroupLag, Pace, Throttle

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
 
 from schemas.enriched import EnrichedAnswer
 from schemas.headers import event_headers
 from schemas.identifiers import judgement_id, record_key
-from schemas.topics import ANSWERS_ENRICHED, JOINED_REPORTS, MEMORY_TURNS, Topic
+from schemas.topics import ANSWERS_ENRICHED, MEMORY_TURNS, SHADOWED, Topic, shadow
 from workers.decision.decision_basis import DecisionBasis, basis_of
 from workers.decision.release_events import conversation_turn
 from workers.delivery.producer import ConfirmedProducer
@@ -27,14 +26,6 @@ REJECTED = """
 SELECT DISTINCT tenant, answer_id FROM {database}.review_decisions FINAL
 WHERE ruling IN ('final', 'withdrawal') AND action = 'reject' AND answer_id IN {{answers:Array(String)}}
 """
-
-SHADOWED: tuple[Topic, ...] = (*JOINED_REPORTS, ANSWERS_ENRICHED)
-"""Topics that a replay writes its own kind of."""
-
-
-def shadow(topic: Topic, run: str) -> Topic:
-    """Return the name of a replay's topic for a topic."""
-    return replace(topic, name=f"{topic.name}.shadow.{run}", joined=False)
 
 
 class ReplayOutputs:

@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,22 @@ from schemas.identifiers import answer_digest, fact_id, person_digest, record_ke
 from schemas.memory import ConversationTurn
 from schemas.privacy import Erasure
 from schemas.review import ReviewDecision, ReviewRequest
-from schemas.topics import ANSWERS_RELEASED, FEEDBACK_REWARDS, PRIVACY_ERASURES, TOPICS
+from schemas.topics import (
+    ANSWERS_ENRICHED,
+    ANSWERS_RELEASED,
+    FEEDBACK_REWARDS,
+    PRIVACY_ERASURES,
+    SHADOWED,
+    TOPICS,
+    shadow,
+)
 from tests.harness.clickhouse_rights import granted, needed, recorded
 from tests.harness.deployment import Deployment
 from tests.harness.named_queries import ask_named
+from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.errors import TouchstoneError
 from workers.feedback.retry_detection import AskedQuery
+from workers.local.services import LocalServices
 from workers.privacy.erasure import earlier_tombstones, forget
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
@@ -32,6 +43,7 @@ from workers.stores.clickhouse.rows.review_rows import decision_row, review_rows
 from workers.stores.lancedb.memory_store import MemoryStore, TurnFeedback
 from workers.stores.queries.feedback_store import FeedbackStore
 from workers.stores.queries.person_queries import BY_ANSWER, PersonStore
+from workers.stores.redis.client import open_redis
 from workers.stores.redis.query_history import PersonQuery, QueryHistory
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -139,6 +151,56 @@ async def test_a_person_is_forgotten_everywhere_and_nobody_else_is(deployment: D
     assert set(done.kept_until) == {topic.name for topic in TOPICS if topic.cleanup == "delete"}
     again = await forget(settings, deployment.addresses, "acme", "o'brien", lambda: NOW)
     assert (again.answers, again.turns, again.queries, sum(again.rows.values())) == (0, 0, 0, 0)
+
+
+async def test_topics_of_replays_are_named_with_the_end_of_their_retention(deployment: Deployment) -> None:
+    """They hold question and answer like the live topics, and no erasure reaches them at once."""
+    settings = deployment.settings
+    async with TopicAdministration(settings, deployment.addresses.kafka) as topics:
+        assert await topics.shadows() == {}
+        for run in ("again", "a.shadow.b"):
+            await topics.create_beside({each: shadow(each, run) for each in SHADOWED})
+        days = settings.model_copy(
+            update={"kafka": settings.kafka.model_copy(update={"retention_days": {ANSWERS_ENRICHED.name: 3.0}})}
+        )
+    async with TopicAdministration(days, deployment.addresses.kafka) as topics:
+        await topics.create_beside({ANSWERS_ENRICHED: shadow(ANSWERS_ENRICHED, "short")})
+    done = await forget(settings, deployment.addresses, "acme", "o'brien", lambda: NOW)
+    named = {name: until - NOW for name, until in done.kept_until.items() if ".shadow." in name}
+    assert named.pop("answers.enriched.shadow.short") == timedelta(days=3)
+    assert named == {
+        f"{topic.name}.shadow.{run}": topic.retention for topic in SHADOWED for run in ("again", "a.shadow.b")
+    }
+
+
+async def test_the_file_of_the_local_redis_server_holds_nothing_that_was_removed(
+    deployment: Deployment, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Redis appends each written value to a file, which holds the values of removed keys until it is rewritten."""
+    folder = tmp_path_factory.mktemp("r")
+    local = LocalServices(folder, kafka=False, clickhouse=False)
+    found = await local.start()
+    try:
+        addresses = replace(deployment.addresses, redis=found.redis_url or "")
+        client: Any = open_redis(addresses.redis, deployment.settings.redis)
+        await client.set("touchstone:review:pending", "the private words of a question")
+        await client.delete("touchstone:review:pending")
+        await client.set("touchstone:of-others", "words of others")
+        await client.aclose()
+
+        def written() -> bytes:
+            return b"".join(path.read_bytes() for path in (folder / "valkey" / "appendonlydir").iterdir())
+
+        assert b"private words" in written()
+        settings = deployment.settings.model_copy(update={"redis_url": None})
+        assert (await forget(settings, addresses, "acme", "o'brien", lambda: NOW)).rewritten
+        assert b"private words" not in written()
+        assert b"words of others" in written()
+        # The files of a server of somebody else are left as they are.
+        own = settings.model_copy(update={"redis_url": addresses.redis})
+        assert not (await forget(own, addresses, "acme", "o'brien", lambda: NOW)).rewritten
+    finally:
+        await local.stop()
 
 
 @pytest.mark.parametrize(("tenant", "user"), [("acme", ""), ("acme", " \t"), ("", "o'brien"), (" ", "o'brien")])

@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from schemas.topics import SHADOWED, shadow
 from workers.cli.output import console, print_json, printable, read_settings
 from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.settings import Settings
@@ -102,8 +103,6 @@ def delete(run: Name, as_json: AsJson = False) -> None:
 
 
 async def _delete_topics(settings: Settings, addresses: Addresses, run: str) -> list[str]:
-    from workers.replay.replay_outputs import SHADOWED, shadow
-
     async with TopicAdministration(settings, addresses.kafka) as topics:
         return await topics.delete(shadow(topic, run) for topic in SHADOWED)
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from schemas.topics import SHADOW
 from workers.cli.output import console, errors, print_json, read_settings
 from workers.settings.addresses import apply_local_defaults, find_addresses
 
@@ -44,7 +45,7 @@ def forget(
     if as_json:
         print_json({
             "digest": done.digest, "answers": done.answers, "rows": done.rows, "turns": done.turns,
-            "queries": done.queries, "tombstones": done.tombstones, "kept_until": kept,
+            "queries": done.queries, "tombstones": done.tombstones, "kept_until": kept, "redis_file_rewritten": done.rewritten,
         })  # fmt: skip
         return
     table = Table("where", "removed")
@@ -57,3 +58,7 @@ def forget(
     console.print("These topics delete their records by retention, at the latest:", highlight=False)
     for topic, until in kept.items():
         console.print(f"  {topic:<22} {until}", highlight=False)
+    if any(SHADOW in topic for topic in kept):
+        console.print("`touchstone runs delete NAME` removes the topics of a replay at once.", highlight=False)
+    if not done.rewritten:
+        console.print("Files of Redis keep removed values until BGREWRITEAOF (AOF) or BGSAVE (RDB).", highlight=False)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
@@ -9,7 +10,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import GroupAuthorizationFailedError, KafkaError, for_code
 from aiokafka.protocol.metadata import MetadataRequest
 
-from schemas.topics import ANSWERS_GENERATED, TOPICS, Topic
+from schemas.topics import ANSWERS_GENERATED, SHADOW, SHADOWED, TOPICS, Topic, shadow
 from workers.delivery.connections import connection_arguments
 from workers.delivery.topics.missing_rights import REMEDY
 from workers.delivery.topics.topic_findings import TopicFinding, TopicState, find_topic, topic_configuration
@@ -106,6 +107,28 @@ class TopicAdministration:
             if self._settings.topic_name(beside.name) not in partitions
         )
         await self._wait_for_leaders(copies, None)
+
+    async def shadows(self) -> dict[str, timedelta | None]:
+        """Return the retention of the topics of replays that exist, by name without prefix; ``None`` keeps records.
+
+        The broker's retention counts, since settings may have changed; the settings where the broker returns none.
+        """
+        starts = {topic: self._settings.topic_name(topic.name + SHADOW) for topic in SHADOWED}
+        present = await self._describe(None)
+        found = {
+            name: shadow(topic, name.removeprefix(start))
+            for topic, start in starts.items()
+            for name in sorted(present)
+            if name.startswith(start)
+        }
+        configurations = await self._configurations(list(found))
+        kept = {name: configurations.get(name, {}).get("retention.ms") for name in found}
+        return {topic.name: self._kept(topic, kept[name]) for name, topic in found.items()}
+
+    def _kept(self, topic: Topic, milliseconds: str | None) -> timedelta | None:
+        if milliseconds is None:
+            return self._settings.kafka.retention_of(topic)
+        return None if int(milliseconds) < 0 else timedelta(milliseconds=int(milliseconds))
 
     async def create_foreign(self, topics: Iterable[Topic]) -> list[str]:
         """Create missing topics of gateways, for local mode, where no gateway creates them.
@@ -273,9 +296,9 @@ class TopicAdministration:
                 without[name] = max(count, without.get(name, 0))
         return {name: count for name, count in without.items() if count}
 
-    async def _describe(self, names: Sequence[str], node: int | None = None) -> dict[str, dict[str, Any]]:
-        """Return the broker's entries of the topics that exist, by name."""
-        request = MetadataRequest(list(names), allow_auto_topic_creation=False)
+    async def _describe(self, names: Sequence[str] | None, node: int | None = None) -> dict[str, dict[str, Any]]:
+        """Return the broker's entries of the topics that exist, by name; of all topics for ``None``."""
+        request = MetadataRequest(None if names is None else list(names), allow_auto_topic_creation=False)
         response = await self._ask(self._client._send_request(request, node))
         entries = response.to_object()["topics"]
         if denied := [entry["topic"] for entry in entries if entry.get("error_code") == TOPIC_AUTHORIZATION_FAILED]:

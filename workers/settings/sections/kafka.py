@@ -11,7 +11,7 @@ from pydantic import (
     model_validator,
 )
 
-from schemas.topics import DEFAULT_PARTITIONS, PRIVACY_ERASURES, Topic, topic_named
+from schemas.topics import DEFAULT_PARTITIONS, PRIVACY_ERASURES, SHADOW, Topic, topic_named
 from workers.settings.sections.groups import Count, Group, Positive, PositiveDays
 
 RECORD_OVERHEAD_BYTES = 48_588
@@ -130,8 +130,8 @@ class KafkaSettings(Group):
         return days
 
     def retention_of(self, topic: Topic) -> timedelta | None:
-        """Return the retention of a topic, ``None`` if it keeps its records."""
-        days = self.retention_days.get(topic.name)
+        """Return the retention of a topic, ``None`` if it keeps its records. The topic of a replay has that of its live topic."""
+        days = self.retention_days.get(topic.name.partition(SHADOW)[0])
         return topic.retention if days is None else timedelta(days=days)
 
     def cleanup_of(self, topic: Topic) -> str:
