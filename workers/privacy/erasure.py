@@ -5,7 +5,7 @@ these records from now on. ClickHouse comes last because it lists the person's a
 again. Every step is idempotent, and so is the whole run.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -185,7 +185,7 @@ async def _forget_queries(settings: Settings, addresses: Addresses, digest: str)
 
 
 def _kept_until(
-    requested_at: datetime, kafka: KafkaSettings, shadows: Mapping[str, timedelta | None]
+    requested_at: datetime, kafka: KafkaSettings, shadows: dict[str, timedelta | None]
 ) -> dict[str, datetime]:
     kept = {topic.name: kafka.retention_of(topic) for topic in TOPICS if topic.cleanup == "delete"} | shadows
     # Somebody may have a topic of a replay kept for ever: it is named all the same.
