@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.test_image import IMAGE
-from tests.harness.compose import ANSWERS, OURS, Compose, container, query, stored, wait_healthy
+from tests.harness.compose import ANSWERS, OURS, Compose, container, get, query, stored, wait_healthy
 from tests.harness.containers import podman, run, wait_until
 from tests.harness.documented_commands import documented_commands
 from tests.harness.paths import ROOT
@@ -44,7 +44,15 @@ def filled(compose: Compose) -> Compose:
     """The compose project, with the examples stored."""
     compose.up("feed")
     wait_until(lambda: stored(compose) == f"{ANSWERS}\t0", "every answer is stored, none degraded")
+    # Alerts and requests follow the answers.
+    wait_until(lambda: lag() == 0, "the agents have read all records")
     return compose
+
+
+def lag() -> float:
+    """Return the number of records that no agent has read yet, as Prometheus has scraped it."""
+    found = json.loads(get("http://127.0.0.1:9090/api/v1/query?query=sum(touchstone_consumer_lag_records)"))
+    return float(found["data"]["result"][0]["value"][1])
 
 
 @pytest.fixture(scope="module")
