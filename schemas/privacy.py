@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from schemas.base import Event, Identifier, Many, UtcDatetime
+from schemas.base import Event, Identifier, Label, Many, UtcDatetime
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -19,6 +19,11 @@ class Erasure(Event):
     digest: Digest = Field(description="SHA-256 of tenant and user, as person_digest makes it.")
     tenant: Identifier = "default"
     requested_at: UtcDatetime
+    by: Label = Field(
+        default="",
+        exclude_if=lambda by: not by,
+        description="Who ran the erasure, as auditors see it; never the erased person. Empty in earlier records.",
+    )
     answers: Many[Digest] = Field(
         default_factory=list,
         max_length=5_000,

@@ -31,7 +31,7 @@ def test_an_erased_answer_is_named_as_erased_and_nothing_of_the_person_is(
     console.store(named)
     client, other = console.client("read"), console.client("acme")
     assert client.get("/api/answers/erased-1", params={"tenant": TENANT}).status_code == 200
-    done = console.call(forget(console.settings, console._addresses, TENANT, USER, lambda: AT))
+    done = console.call(forget(console.settings, console._addresses, TENANT, USER, lambda: AT, "operator-7"))
     assert done.answers == 1
 
     gone = client.get("/api/answers/erased-1", params={"tenant": TENANT})
@@ -53,11 +53,27 @@ def test_an_erased_answer_is_named_as_erased_and_nothing_of_the_person_is(
     of_others = audit.get("/audit/decisions", params={"tenant": "acme"}, headers={"Accept": "text/html"}).text
     assert SAID not in of_others
 
+    # The list of erasures says when, by whom and of how many answers, and never of whom.
+    assert audit.get("/api/audit/erasures", params={"tenant": TENANT}).json() == [
+        {"requested_at": "2026-11-25T08:30:00Z", "tenant": TENANT, "answers": 1, "by": "operator-7"}
+    ]
+    assert "<td>operator-7</td>" in listed and USER not in listed
+    after = {"tenant": TENANT, "since": "2026-11-25T08:30:01Z"}
+    assert audit.get("/api/audit/erasures", params=after).json() == []
+    assert audit.get("/api/audit/erasures", params={"tenant": "acme"}).json() == []
+    assert console.client("read").get("/api/audit/erasures").status_code == 403
+    assert other.get("/api/audit/erasures", params={"tenant": TENANT}).status_code == 403
+    for params, erased in (({"tenant": TENANT}, "1"), (after, "0"), ({"tenant": "acme"}, "0")):
+        for log in ("decisions", "accesses"):
+            assert audit.get(f"/api/audit/{log}/export", params=params).headers["X-Erased"] == erased
+
     async def refused() -> ErasureRegister:
         raise ErasuresUnreadable("privacy.erasures cannot be read")
 
     monkeypatch.setattr(console.resources, "erased", ErasedAnswers(refused))
     assert "unknown answer" in client.get("/api/answers/erased-1", params={"tenant": TENANT}).json()["detail"]
+    assert audit.get("/api/audit/erasures").status_code == 503
+    assert audit.get("/api/audit/decisions/export", params={"tenant": TENANT}).headers["X-Erased"] == "unknown"
 
 
 async def test_the_register_is_read_once_a_minute_and_kept_when_it_cannot_be_read(
@@ -78,6 +94,6 @@ async def test_the_register_is_read_once_a_minute_and_kept_when_it_cannot_be_rea
         assert await erased.erased_at([], "x") is None
     assert len(reads) == 1
     clock[0] += 61.0
-    assert await erased.times([]) == []
-    assert await erased.times([]) == []
+    assert await erased.requests([]) == []
+    assert await erased.requests([]) == []
     assert len(reads) == 2, "a failure is not tried again at once"

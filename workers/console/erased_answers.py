@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
-from workers.delivery.followers.erasure_follower import ErasureRegister, ErasuresUnreadable
+from workers.delivery.followers.erasure_follower import ErasureRegister, ErasureRequest, ErasuresUnreadable
 from workers.observability.logs import get_logger
 
 READ_AGAIN_SECONDS = 60.0
@@ -39,14 +39,14 @@ class ErasedAnswers:
         register = await self._known()
         return register.erased_at(tenants or None, answer_id) if register else None
 
-    async def times(self, tenants: Sequence[str]) -> list[datetime]:
-        """Return the times of the requests by which answers were erased, UTC, one for each answer that is known.
+    async def requests(self, tenants: Sequence[str]) -> list[ErasureRequest] | None:
+        """Return the requests by which persons were erased, the latest first; ``None`` if they are not known.
 
         Args:
-            tenants: tenants of the answers; all if empty.
+            tenants: tenants of the persons; all if empty.
         """
         register = await self._known()
-        return register.erased_answers(tenants or None) if register else []
+        return register.requests(tenants or None) if register else None
 
     async def _known(self) -> ErasureRegister | None:
         """Return the register as it was at most a minute ago; an older one, or none, if it cannot be read."""

@@ -74,7 +74,7 @@ class Forgotten:
 
 
 async def forget(
-    settings: Settings, addresses: Addresses, tenant: str, user: str, now: Callable[[], datetime]
+    settings: Settings, addresses: Addresses, tenant: str, user: str, now: Callable[[], datetime], by: str = ""
 ) -> Forgotten:
     """Erase a person.
 
@@ -84,6 +84,7 @@ async def forget(
         tenant: the person's tenant.
         user: user identifier as written in answers.
         now: returns the current time.
+        by: who runs the erasure, as auditors see it.
 
     Raises:
         TouchstoneError: user or tenant is empty; or a store or the broker did not acknowledge: run the erasure again.
@@ -99,7 +100,7 @@ async def forget(
     user = privacy.user_id(tenant, bounded_identifier(user))
     digest = person_digest(tenant, user)
     requested_at = now()
-    erasure = Erasure(digest=digest, tenant=tenant, requested_at=requested_at)
+    erasure = Erasure(digest=digest, tenant=tenant, requested_at=requested_at, by=by)
     # Agents know a refused record that is sent again by the digest of the identifiers that it holds.
     digests = dict.fromkeys([digest, person_digest(*refused)])
     await migrate_database(settings.clickhouse, addresses.clickhouse)

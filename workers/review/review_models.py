@@ -26,11 +26,13 @@ class Reviewer:
         name: role or pseudonym, as written in decisions.
         tenants: tenants whose requests the reviewer may see; empty for all.
         may_withdraw: the reviewer may take answers back from readers, as an auditor.
+        may_review: false for an auditor who reviews nothing: no decision is hidden from them.
     """
 
     name: str
     tenants: frozenset[str] = field(default_factory=frozenset)
     may_withdraw: bool = False
+    may_review: bool = True
 
     def may_see(self, tenant: str) -> bool:
         """Return ``True`` if the reviewer may see the requests of a tenant."""

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 from schemas.topics import SHADOW
+from workers.cli.operator import operator
 from workers.cli.output import console, errors, print_json, read_settings
 from workers.settings.addresses import apply_local_defaults, find_addresses
 
@@ -15,6 +16,10 @@ from workers.settings.addresses import apply_local_defaults, find_addresses
 def forget(
     user: Annotated[str, typer.Option("--user", help="user_id of the person, as in the answers.")],
     tenant: Annotated[str, typer.Option("--tenant", help="Tenant of the person.")] = "default",
+    by: Annotated[
+        str,
+        typer.Option("--by", help="Who runs the erasure, as auditors see it; by default the account of this command."),
+    ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
@@ -33,7 +38,14 @@ def forget(
         typer.confirm(f"Remove all data of user {user!r} of tenant {tenant!r} permanently?", abort=True, err=True)
     addresses = find_addresses(settings)
     done = asyncio.run(
-        forget_person(apply_local_defaults(settings, addresses), addresses, tenant, user, lambda: datetime.now(UTC))
+        forget_person(
+            apply_local_defaults(settings, addresses),
+            addresses,
+            tenant,
+            user,
+            lambda: datetime.now(UTC),
+            by.strip() or operator(),
+        )
     )
     if not done.found_anything:
         errors.print(

@@ -194,12 +194,12 @@ class Require:
         return principal
 
 
-def require(scope: Scope) -> Require:
-    """Return a dependency that admits callers with a scope and gives the caller to the route.
+def require(*scopes: Scope) -> Require:
+    """Return a dependency that admits callers with one of the scopes and gives the caller to the route.
 
     Example: ``principal: Annotated[Principal, Depends(require(Scope.READ))]``
     """
-    return Require(scope)
+    return Require(*scopes)
 
 
 Reader = Annotated[Principal, Depends(require(Scope.READ))]

@@ -134,10 +134,12 @@ def _evaluated(stored: StoredAnswer) -> Iterator[Happening]:
     yield Happening(at=row["enriched_at"], what="evaluated", detail=f"{row['state']}: {reasons}; {seen}")
     for alert in stored.alerts:
         yield Happening(at=alert["raised_at"], what="alert", detail=alert["message"])
-    for review in stored.reviews:
-        if review["reasons"]:
-            asked = ", ".join(map(words_of, review["reasons"]))
-            yield Happening(at=review["requested_at"], what="review requested", detail=asked)
+    # The row of the queue is that of the decision once there is one; the request stays.
+    kept = [from_json(row["request"]) for row in stored.requests if row["request"]]
+    for request in kept or stored.reviews:
+        if request["reasons"]:
+            asked = ", ".join(map(words_of, request["reasons"]))
+            yield Happening(at=request["requested_at"], what="review requested", detail=asked)
 
 
 def _failure(row: Row) -> str:

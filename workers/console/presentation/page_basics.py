@@ -174,6 +174,7 @@ class RequireOnPage(Require):
 
 Reader = Annotated[Principal, Depends(RequireOnPage(Scope.READ))]
 Reviewing = Annotated[Principal, Depends(RequireOnPage(Scope.REVIEW))]
+ReviewingOrAuditing = Annotated[Principal, Depends(RequireOnPage(Scope.REVIEW, Scope.ADMIN))]
 Auditing = Annotated[Principal, Depends(RequireOnPage(Scope.ADMIN))]
 Anyone = Annotated[Principal, Depends(RequireOnPage(Scope.READ, Scope.REVIEW, Scope.ADMIN))]
 

@@ -19,7 +19,7 @@ from workers.console.identity.principal import Principal
 from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.minima import gate_range, minima_of
 from workers.console.presentation.outcome import deadline_words, escalation_words
-from workers.console.presentation.page_basics import Reviewing, given_filters, page
+from workers.console.presentation.page_basics import Reviewing, ReviewingOrAuditing, given_filters, page
 from workers.console.presentation.plain_markdown import claim_words, plain_text
 from workers.console.presentation.rendering import answer_runs, passage_runs, passages
 from workers.console.presentation.verdicts import VERDICTS
@@ -123,7 +123,9 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
 
 
 @router.get("/queue/disagreements")
-async def disagreements(request: Request, principal: Reviewing, service: Service, resources: Shared) -> Response:
+async def disagreements(
+    request: Request, principal: ReviewingOrAuditing, service: Service, resources: Shared
+) -> Response:
     """Show the reviews that differ from the final decision of their request, with their reasons."""
     given, values = given_filters(request, DisagreementQuery)
     known = await service.disagreements(reviewer_of(principal))

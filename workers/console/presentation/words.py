@@ -134,7 +134,7 @@ SHOWN_BY: Mapping[str, str] = {
     "preview_bulk": "preview of decisions on several requests",
     "citation": "a source of the answer", "search": "search", "queue": "review queue", "disagreements": "list of reviews that differ",
     "list_reviews": "list of review requests by program", "conversation": "earlier turns of a conversation",
-    "audit": "audit", "memory": "search in memory", "source": "citations of a source",
+    "audit": "audit", "audit_export": "file of the audit", "memory": "search in memory", "source": "citations of a source",
     "loaded_ahead": "loaded ahead, not displayed",
 }  # fmt: skip
 """Words for the kinds of accesses."""

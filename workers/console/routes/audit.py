@@ -1,7 +1,7 @@
 """Serve the audit: answers with their citations, answers with low grounding, decisions and accesses."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ from workers.console.presentation.audit.audit_views import (
     AuditPage,
     DecisionPage,
     LoggedDecision,
+    LoggedErasure,
     logged_citations,
 )
 from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words
@@ -30,28 +31,34 @@ from workers.console.presentation.words import SHOWN_BY, WHAT_HAPPENED, why_word
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import Since, Tenant, TimeFilter, Until
 from workers.decision.finality import state_after
+from workers.delivery.followers.erasure_follower import ErasureRequest
 from workers.stores.clickhouse.row_reading import Row
-from workers.stores.queries.answer_queries import Period, Place
+from workers.stores.queries.answer_queries import EARLIEST, LATEST, Period, Place
 from workers.stores.queries.audit_queries import AUTOMATIC, IDENTIFIER, AuditFilter, AuditLog
 from workers.stores.queries.reviews.blind_reviews import Sample
 
 router = APIRouter(prefix="/api/audit", tags=["audit"], route_class=StrictRoute)
 
 STATES_OF = {
-    "decisions": frozenset({*SEEN_AS, *(value for value, _ in WHAT_HAPPENED)}),
+    # A held answer has no record: nobody has decided on it, and nothing was released.
+    "decisions": frozenset({*SEEN_AS, *(value for value, _ in WHAT_HAPPENED)} - {"held"}),
     "accesses": frozenset({"", "reading", "list", *SHOWN_BY}),
 }
 """Values of the filter by state, by log; empty for any."""
-FOLLOWED = frozenset({AUTOMATIC, "final", "withdrawal"})
-"""Kinds of records whose sentence tells of another record."""
+FOLLOWED = frozenset({AUTOMATIC, "final", "withdrawal", "second"})
+"""Kinds of records that tell of another record."""
 CLOSED = "unassigned"
 """Kind of the record of a request that somebody opened and closed again without a decision."""
 EVERYTHING = "everything"
 """Value of the filter by state that chooses automatic releases as well."""
+SAME_STATE = {EVERYTHING: "", "withdrawn": "withdrawal"}
+"""Values of the filter by state that the store knows by another name: rows of a withdrawal have the state withdrawn."""
 MAX_EXPORTED = 500_000
 """Maximum number of rows of a file: a year of a large team."""
 EXPORT_BATCH = 5_000
 """Number of rows that are read and written at once."""
+EXPORTED = "audit_export"
+"""Kind of the access by which a file of the audit was downloaded."""
 QUESTIONS_OF_ACCESS = 3
 """Maximum number of questions of an access: a search shows up to a hundred answers, and the log of a year millions."""
 
@@ -60,13 +67,16 @@ SCHEMAS = {
     "decisions": pa.schema(
         [
             ("decided_at", _TIME),
+            ("made_at", _TIME),
             *((name, pa.string()) for name in ("decided_by", "action", "ruling", "state", "reason", "comment")),
             *((name, pa.string()) for name in ("corrected_answer", "target")),
             ("outcome", pa.string()),
             ("shown_since", _TIME),
             ("ended_at", _TIME),
             ("why", pa.string()),
-            *((name, pa.string()) for name in ("tenant", "answer_id", "query", "model_id")),
+            *((name, pa.string()) for name in ("first_action", "first_by")),
+            *((name, pa.string()) for name in ("tenant", "answer_id", "user_id", "query", "model_id")),
+            *((name, pa.string()) for name in ("pipeline_version", "prompt_version")),
             ("review_duration", pa.float64()),
             ("hallucination_risk", pa.string()),
             *((name, pa.float64()) for name in ("grounding_score", "grounding_minimum", "gate_score", "gate_minimum")),
@@ -82,6 +92,7 @@ SCHEMAS = {
             *((name, pa.string()) for name in ("who", "via", "what", "shown_by", "kind", "tenant")),
             ("answers", pa.list_(pa.string())),
             ("questions", pa.list_(pa.string())),
+            ("user_ids", pa.list_(pa.string())),
             ("access_id", pa.string()),
         ]
     ),
@@ -99,14 +110,19 @@ class AuditQuery(BaseModel):
         max_length=500,
         description="Words that the question, the answer or its correction hold, all of them, without regard to case and accents; a phrase in quotation marks; or a part of an answer_id.",
     )
+    user: str = Field(
+        default="",
+        max_length=200,
+        description="Only records of answers to this user: the `user_id` that answers have, a pseudonym where it is masked.",
+    )
     person: str = Field(default="", max_length=200, description="Only what this person decided or saw; in any case.")
     state: str = Field(
         default="",
         max_length=100,
-        description="Only decisions that led to this state; or records of this kind: `second`, `vote`, `late`, `withdrawal`, `undone`, "
+        description="Only decisions that led to this state; or records of this kind: `second`, `vote`, `late`, `withdrawal` (also `withdrawn`), `undone`, "
         "`skipped`, `escalated`, `resumed`, `given`, `opinion_asked` and `opinion_ended` (second opinions), `unassigned` (closed without a decision), `automatic` (releases without a "
         "person), `fallback` (a notice without a person) or `everything`. Without it, "
-        "automatic releases are listed only for a chosen answer, person or text, and requests that were closed without a "
+        "automatic releases are listed only for a chosen answer, user, person or text, and requests that were closed without a "
         "decision only for a chosen answer. Of accesses, only those of this kind (what), or `reading` "
         "or `list`.",
     )
@@ -126,10 +142,9 @@ class AuditQuery(BaseModel):
             # An empty list would read as "nobody did that".
             known = ", ".join(sorted(STATES_OF[log] - {""}))
             raise Problem(422, f"state {self.state!r} of {log} is unknown; use one of {known}")
-        state = "" if self.state == EVERYTHING else self.state
         return AuditFilter(
-            principal.chosen_tenants(self.tenant), self.answer_id, self.person, state, self.model,
-            Period(self.since, self.until), blind, self._without, self.q.strip(),
+            principal.chosen_tenants(self.tenant), self.answer_id, self.person, SAME_STATE.get(self.state, self.state),
+            self.model, Period(self.since, self.until), blind, self._without, self.q.strip(), self.user.strip(),
         )  # fmt: skip
 
     @property
@@ -144,7 +159,7 @@ class AuditQuery(BaseModel):
     @property
     def without_automatic(self) -> bool:
         """Return true if releases without a person are left out: a day has more of them than a year has decisions."""
-        return not (self.state or self.answer_id or self.q.strip() or self.person)
+        return not (self.state or self.answer_id or self.q.strip() or self.person or self.user.strip())
 
 
 Wanted = Annotated[AuditQuery, Query()]
@@ -226,6 +241,30 @@ async def audit_decisions(
     )
 
 
+@router.get("/erasures", responses=documented(401, 403, 422, 429, 503))
+async def audit_erasures(
+    principal: Admin, resources: Shared, tenant: Tenant = None, since: Since = None, until: Until = None
+) -> list[LoggedErasure]:
+    """List the erasures of persons, the latest first: when, by whom, and of how many answers; never the person."""
+    found = await erasures_of(resources, principal, tenant, Period(since, until))
+    if found is None:
+        raise Problem(503, "the register of erasures cannot be read; allow this console to read privacy.erasures")
+    return [LoggedErasure.model_validate(asdict(each)) for each in found]
+
+
+async def erasures_of(
+    resources: Shared, principal: Principal, tenant: str | None, period: Period
+) -> list[ErasureRequest] | None:
+    """Return the erasures of a period, the latest first; ``None`` if the register cannot be read.
+
+    Raises:
+        Problem: 403, the token does not include the tenant.
+    """
+    found = await resources.erased.requests(principal.chosen_tenants(tenant))
+    since, until = period.since or EARLIEST, period.until or LATEST
+    return None if found is None else [each for each in found if since <= each.requested_at < until]
+
+
 @router.get(
     "/{log}/export",
     dependencies=KNOWN_FILTERS,
@@ -239,13 +278,20 @@ async def export_audit(
     wanted: Wanted,
     form: Annotated[FileFormat, Query(alias="format", description="Format of the file.")] = "csv",
 ) -> StreamingResponse:
-    """Download the decisions or the accesses that match, the latest first, at most 500,000 rows."""
+    """Download the decisions or the accesses that match, the latest first, at most 500,000 rows.
+
+    The header `X-Rows` has the number of rows, `X-Hidden` that of decisions left out because you may still review their
+    requests, and `X-Erased` that of answers erased by requests since the beginning of the period, or `unknown`: decisions
+    on them are not in the file.
+    """
     chosen = wanted.chosen(log, principal, blind_of(principal, resources))
     # Rows that arrive during the download are left out, so that it ends.
     chosen = replace(chosen, period=Period(chosen.period.since, chosen.period.until or resources.now()))
     found, hidden = await resources.audit.count(log, chosen)
     if found > MAX_EXPORTED:
         raise Problem(422, f"{found} rows match, and a file has at most {MAX_EXPORTED}; choose a shorter period")
+    # What an erasure removed is older than its request: it may be missing in the period before it.
+    erased = await erasures_of(resources, principal, wanted.tenant, Period(chosen.period.since))
     name = f"touchstone-{log}.{form}"
     return StreamingResponse(
         encoded(form, SCHEMAS[log], _batches(resources, principal, log, chosen)),
@@ -254,6 +300,7 @@ async def export_audit(
             "Content-Disposition": f'attachment; filename="{name}"',
             "X-Rows": str(found),
             "X-Hidden": str(hidden),
+            "X-Erased": "unknown" if erased is None else str(sum(each.answers for each in erased)),
         },
     )
 
@@ -261,7 +308,7 @@ async def export_audit(
 async def _batches(resources: Shared, principal: Admin, log: AuditLog, chosen: AuditFilter) -> AsyncIterator[list[Row]]:
     after = Place()
     while rows := await resources.audit.listed(log, chosen, EXPORT_BATCH, after):
-        yield await _described(resources, principal, log, rows)
+        yield await _described(resources, principal, log, rows, EXPORTED)
         after = Place(rows[-1]["at_ms"], rows[-1][IDENTIFIER[log]])
 
 
@@ -280,8 +327,10 @@ async def logged(
     return shown, next_cursor(rows, limit, "at_ms", IDENTIFIER[log], "tenant")
 
 
-async def _described(resources: Shared, principal: Principal, log: AuditLog, rows: Sequence[Row]) -> list[Row]:
-    """Add questions, and what happened, to records; record who is shown questions and comments of reviewers."""
+async def _described(
+    resources: Shared, principal: Principal, log: AuditLog, rows: Sequence[Row], shown_by: str = "audit"
+) -> list[Row]:
+    """Add questions, and what happened, to records; record who is shown questions and comments of reviewers, and how."""
     named = [_answers_of(log, row) for row in rows]
     every = list(dict.fromkeys(answer for answers in named for answer in answers))
     known = await resources.audit.answers(every)
@@ -299,7 +348,7 @@ async def _described(resources: Shared, principal: Principal, log: AuditLog, row
             for row, (answer,) in zip(described, named, strict=True)
         ]
     # An access to an answer that is no longer stored shows its identifier alone.
-    resources.accesses.note_page(principal, "audit", [each for each in every if log == "decisions" or each in known])
+    resources.accesses.note_page(principal, shown_by, [each for each in every if log == "decisions" or each in known])
     return described
 
 
@@ -311,12 +360,15 @@ def _answers_of(log: AuditLog, row: Row) -> list[tuple[str, str]]:
 def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row | None) -> Row:
     questions = [answer["question"] if answer else "" for answer in answers]
     if log == "accesses":
-        return {"questions": questions, "shown_by": SHOWN_BY.get(row["what"], words_of(row["what"]))}
+        users = [answer["user_id"] if answer else "" for answer in answers]
+        shown_by = SHOWN_BY.get(row["what"], words_of(row["what"]))
+        return {"questions": questions, "user_ids": users, "shown_by": shown_by}
     record = Recorded(
         row["ruling"], row["action"], row["state"], row["decided_by"], row["decided_at"], row["with_warning"],
         row["target"], *((decided["at"], decided["withdrawn_at"]) if decided else ()),
     )  # fmt: skip
     answer = answers[0]
+    second = decided if row["ruling"] == "second" else None
     empty = answer is not None and answer["empty"]
     record = record._replace(made=row["made"], shown=row["shown_since"], empty=empty)
     before = SeenBefore(answer["state"], answer["since"], empty) if answer else None
@@ -327,6 +379,12 @@ def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row 
         "outcome": outcome_words(record, before),
         "ended_at": record.ended,
         "why": why_words(row["ruling"], row["reason"]),
+        "made_at": row["made"] if row["ruling"] == "undone" else row["decided_at"],
+        "first_action": second["action"] if second else "",
+        "first_by": second["decided_by"] if second else "",
+        "user_id": answer["user_id"] if answer else "",
+        "pipeline_version": answer["version"] if answer else "",
+        "prompt_version": answer["prompt_version"] if answer else "",
     }
 
 
@@ -335,8 +393,9 @@ async def _audit(
     cursor: str | None, limit: int,
 ) -> AuditPage:  # fmt: skip
     rows = await resources.answers.audit(
-        principal.chosen_tenants(tenant), below, only_invalid, period, limit + 1, place_of(cursor)
-    )
+        principal.chosen_tenants(tenant), below, only_invalid, period, limit + 1, place_of(cursor),
+        blind_of(principal, resources),
+    )  # fmt: skip
     page = [logged_citations(row) for row in rows[:limit]]
     resources.accesses.note_page(principal, "audit", [(item.tenant, item.response_id) for item in page])
     return AuditPage(items=page, next_cursor=next_cursor(rows, limit, "completed_ms", "response_id", "tenant"))

@@ -46,6 +46,7 @@ from workers.stores.queries.reviews.review_team_queries import AcceptanceBy, Int
 router = APIRouter(prefix="/api/reviews", tags=["review"], route_class=StrictRoute)
 
 Who = Annotated[Principal, Depends(require(Scope.REVIEW))]
+ReviewerOrAuditor = Annotated[Principal, Depends(require(Scope.REVIEW, Scope.ADMIN))]
 MAX_PAGE = 100
 ERRORS = (401, 403, 429, 503)
 
@@ -171,9 +172,9 @@ async def review_stats(service: Service, who: Who) -> QueueStats:
 
 @router.get("/disagreements", responses=documented(*ERRORS, 422))
 async def list_disagreements(
-    query: Annotated[DisagreementQuery, Query()], service: Service, who: Who, resources: Shared
+    query: Annotated[DisagreementQuery, Query()], service: Service, who: ReviewerOrAuditor, resources: Shared
 ) -> list[Disagreement]:
-    """List the reviews whose first and second decision differ, the latest first."""
+    """List the reviews whose first and second decision differ, the latest first; also for the scope admin."""
     found = await service.disagreements(reviewer_of(who), query.chosen(who))
     resources.accesses.note_page(who, "disagreements", [(each.tenant, each.answer_id) for each in found])
     return found
@@ -335,7 +336,9 @@ async def withdraw_decision(
 
 def reviewer_of(who: Principal) -> Reviewer:
     """Return the reviewer behind a token."""
-    return Reviewer(who.name, who.tenants, may_withdraw=Scope.ADMIN in who.scopes)
+    return Reviewer(
+        who.name, who.tenants, may_withdraw=Scope.ADMIN in who.scopes, may_review=Scope.REVIEW in who.scopes
+    )
 
 
 def _note(resources: ConsoleResources, who: Principal, what: str, item: ReviewItem) -> None:

@@ -6,8 +6,9 @@ their erasure, and digests of their answers, since many records name an answer a
 """
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
@@ -40,11 +41,29 @@ class ErasuresUnreadable(TouchstoneError):
     """The erasure register cannot be read, so no record may be handled."""
 
 
+@dataclass(frozen=True, slots=True)
+class ErasureRequest:
+    """A request by which a person was erased, without the person.
+
+    Attributes:
+        tenant: tenant of the person.
+        requested_at: time of the request, UTC.
+        by: who ran the erasure; empty in records of earlier versions.
+        answers: number of erased answers; what a later request of the same person found again counts there.
+    """
+
+    tenant: str
+    requested_at: datetime
+    by: str
+    answers: int
+
+
 class ErasureRegister:
     """Digests of the erased persons and of their answers."""
 
     def __init__(self) -> None:
         self._persons: dict[str, Erasure] = {}
+        self._requests: dict[tuple[str, datetime], str] = {}
         self._answers: dict[str, dict[bytes, datetime]] = defaultdict(dict)
 
     @property
@@ -54,6 +73,7 @@ class ErasureRegister:
 
     def note(self, erasure: Erasure) -> None:
         """Add an erasure; the latest erasure of a person counts."""
+        self._requests[erasure.tenant, erasure.requested_at] = erasure.by
         known = self._persons.get(erasure.digest)
         if known is None or known.requested_at < erasure.requested_at:
             self._persons[erasure.digest] = erasure.model_copy(update={"answers": []})
@@ -117,14 +137,19 @@ class ErasureRegister:
                     return at
         return None
 
-    def erased_answers(self, tenants: Iterable[str] | None) -> list[datetime]:
-        """Return the times of the requests by which answers were erased, UTC, one for each answer.
+    def requests(self, tenants: Collection[str] | None) -> list[ErasureRequest]:
+        """Return the requests by which persons were erased, the latest first.
 
         Args:
-            tenants: tenants of the answers; all if ``None``.
+            tenants: tenants of the persons; all if ``None``.
         """
-        owners = self._answers.keys() if tenants is None else tenants
-        return [at for owner in owners for at in self._answers.get(owner, {}).values()]
+        counts = {owner: Counter(erased.values()) for owner, erased in self._answers.items()}
+        found = [
+            ErasureRequest(owner, at, by, counts[owner][at] if owner in counts else 0)
+            for (owner, at), by in self._requests.items()
+            if tenants is None or owner in tenants
+        ]
+        return sorted(found, key=lambda each: (each.requested_at, each.tenant), reverse=True)
 
     def _erasure_of(self, subject: Subject) -> Erasure | None:
         """Return the erasure of the subject's person, ``None`` if the subject is newer than the erasure."""

@@ -206,16 +206,20 @@ class ReviewQueue:
         found = [Disagreement(**row) for row in await self._store.disagreements(chosen)]
         if not found:
             return []
+        hidden = await self._hidden(who, found) if who.may_review else set()
+        shown = [each for each in found if (each.tenant, each.review_id) not in hidden]
+        questions = await self._store.questions([(each.tenant, each.review_id) for each in shown])
+        return [each.model_copy(update={"query": questions.get((each.tenant, each.review_id), "")}) for each in shown]
+
+    async def _hidden(self, who: Reviewer, found: Sequence[Disagreement]) -> set[tuple[str, str]]:
+        """Return the requests that the reviewer may still review."""
         due = await self._store.for_second_review(
             QueueFilters(tenants=tuple(sorted(who.tenants)), state="second"),
             self._sample(who),
             limit=len(found),
             review_ids=sorted({each.review_id for each in found}),
         )
-        hidden = {place.key for place in due}
-        shown = [each for each in found if (each.tenant, each.review_id) not in hidden]
-        questions = await self._store.questions([(each.tenant, each.review_id) for each in shown])
-        return [each.model_copy(update={"query": questions.get((each.tenant, each.review_id), "")}) for each in shown]
+        return {place.key for place in due}
 
     async def _place(self, review_id: str, who: Reviewer) -> QueueRow:
         place = await self._store.place(review_id, sorted(who.tenants))

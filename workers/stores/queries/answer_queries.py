@@ -401,22 +401,26 @@ class AnswerStore(Reading):
         reviews = [name for row in found for name in review_ids(row["tenant"], row["answer_id"])]
         if not reviews:
             return []
-        decided, corrected = await asyncio.gather(
-            self.rows(DECIDED, review_ids=reviews, **due_values(blind)),
+        after, corrected = await asyncio.gather(
+            self._states(reviews, blind),
             self.rows(CORRECTIONS, review_ids=reviews, shown=shown, **due_values(blind)),
         )
         corrections = {(row["tenant"], row["answer_id"]): row["correction"] for row in corrected}
-        after = {
-            (row["tenant"], row["answer_id"]): {"state": row["state"], "withdrawn": row["withdrawn"]} for row in decided
-        }
         known = [(row | {"withdrawn": False} | after.get((row["tenant"], row["answer_id"]), {})) for row in found]
         return [row | {"shown": _shown(row, corrections.get((row["tenant"], row["answer_id"])))} for row in known]
 
+    async def _states(self, reviews: Sequence[str], blind: Sample | None) -> dict[tuple[str, str], Row]:
+        """Return the states of decided answers by tenant and answer, given the identifiers of their reviews."""
+        found = await self.rows(DECIDED, review_ids=reviews, **due_values(blind)) if reviews else []
+        return {
+            (row["tenant"], row["answer_id"]): {"state": row["state"], "withdrawn": row["withdrawn"]} for row in found
+        }
+
     async def audit(
         self, tenants: Sequence[str], below: float | None, only_invalid: bool, period: Period, limit: int,
-        after: Place = Place(),
+        after: Place = Place(), blind: Sample | None = None,
     ) -> list[Row]:  # fmt: skip
-        """Return answers with their citations as they were logged, the latest first.
+        """Return answers with their citations as they were logged, the latest first, and their states after decisions.
 
         Args:
             tenants: tenants of the rows; all if empty.
@@ -425,14 +429,21 @@ class AnswerStore(Reading):
             period: completion time of the answers.
             limit: maximum number of rows.
             after: row after which the list continues.
+            blind: requests that the auditor may still review; their answers have the state of their evaluation.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
-        return await self.rows(
+        found = await self.rows(
             AUDIT, run="live", tenants=list(tenants), below=-1.0 if below is None else below,
             only_invalid=only_invalid, limit=limit, **times_of(period), **place_values(after),
         )  # fmt: skip
+        reviews = [name for row in found for name in review_ids(row["tenant"], row["response_id"])]
+        states = await self._states(reviews, blind)
+        return [
+            row | {"evaluated_state": row["state"]} | states.get((row["tenant"], row["response_id"]), {})
+            for row in found
+        ]
 
 
 def _shown(row: Row, correction: str | None) -> str | None:

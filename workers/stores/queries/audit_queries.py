@@ -32,19 +32,26 @@ _SEARCHED = (
     + corrected_answers("q")
     + ")"
 )
-_FOUND = "({{answer_id:String}} = '' OR %s = {{answer_id:String}})" + optional(
-    "q", " AND (position(%s, {{q:String}}) > 0 OR %s)"
+_OF_USER = """(
+    SELECT tenant, answer_id FROM {database}.answers
+    WHERE run = 'live' AND user_id = {{user:String}}
+      AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+)"""
+_FOUND = (
+    "({{answer_id:String}} = '' OR %s = {{answer_id:String}})"
+    + optional("q", " AND (position(%s, {{q:String}}) > 0 OR %s)")
+    + optional("user", f" AND (tenant, %s) IN {_OF_USER}")
 )
 
 
 def _found(name: str) -> str:
-    """Return the condition on an answer's identifier; it holds the words searched for, or is part of what was given."""
-    return _FOUND % (name, name, _SEARCHED % (name, name))
+    """Return the condition on an answer's identifier: it is the given one, holds the words searched for, or is of the given user."""
+    return _FOUND % (name, name, _SEARCHED % (name, name), name)
 
 
 _OF_TENANTS = """
 WHERE (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
-  AND (({{answer_id:String}} = '' AND {{q:String}} = '') OR %s)
+  AND (({{answer_id:String}} = '' AND {{q:String}} = '' AND {{user:String}} = '') OR %s)
   AND ({{person:String}} = '' OR lowerUTF8(%s) = lowerUTF8({{person:String}}))
   AND ({{state:String}} = '' OR {{state:String}} IN %s)
   AND ({{model:String}} = '' OR %s = {{model:String}})
@@ -139,7 +146,7 @@ COUNTED = {
 }
 ANSWERS = """
 SELECT tenant, answer_id, argMax(leftUTF8(query, {{shown:UInt32}}), rank) AS question, argMax(state, rank) AS state,
-       argMax(has(reasons, 'empty_answer'), rank) AS empty, argMax(enriched_at, rank) AS since, argMax(completed_at, rank) AS completed_at, argMax(pipeline_version, rank) AS version,
+       argMax(has(reasons, 'empty_answer'), rank) AS empty, argMax(enriched_at, rank) AS since, argMax(completed_at, rank) AS completed_at, argMax(pipeline_version, rank) AS version, argMax(prompt_version, rank) AS prompt_version, argMax(user_id, rank) AS user_id,
        argMax(tuple(hallucination_risk), rank).1 AS hallucination_risk,
        argMax(tuple(grounding_score), rank).1 AS grounding_score, argMax(tuple(grounding_minimum), rank).1 AS grounding_minimum,
        argMax(tuple(gate_score), rank).1 AS gate_score, argMax(tuple(gate_minimum), rank).1 AS gate_minimum,
@@ -157,7 +164,7 @@ GROUP BY tenant, answer_id, pipeline_version
 """
 DECIDED_AT = f"""
 SELECT tenant, answer_id, minOrNullIf({_EFFECTIVE}, ruling = 'final') AS at,
-       argMinIf(action, decided_at, ruling = 'final') AS action,
+       argMinIf(action, decided_at, ruling = 'final') AS action, argMinIf(decided_by, decided_at, ruling = 'final') AS decided_by,
        argMinIf(JSONExtractBool(decision, 'with_warning'), decided_at, ruling = 'final') AS with_warning,
        minOrNullIf(decided_at, ruling = 'withdrawal') AS withdrawn_at
 FROM {{database}}.review_decisions FINAL
@@ -200,6 +207,7 @@ class AuditFilter:
         model: model of the decided answer; accesses have none.
         period: time of the decision or access.
         blind: requests that the auditor may still review; their decisions are left out.
+        user: pseudonym of the user who asked, as answers have it.
         without: kinds of accesses that are left out; of decisions, ``automatic`` for releases without a person.
     """
 
@@ -212,13 +220,14 @@ class AuditFilter:
     blind: Sample | None = None
     without: Sequence[str] = ()
     q: str = ""
+    user: str = ""
 
     @property
     def values(self) -> dict[str, Any]:
         """Return the filter as parameters of a query."""
         return {
             "tenants": list(self.tenants), "answer_id": self.answer_id, "person": self.person.strip(), "state": self.state,
-            "model": self.model, "without": list(self.without), "q": self.q, "words": words_of_search(self.q),
+            "model": self.model, "without": list(self.without), "q": self.q, "words": words_of_search(self.q), "user": self.user,
             **times_of(self.period), **due_values(self.blind),
         }  # fmt: skip
 
@@ -287,8 +296,8 @@ class AuditStore(Reading):
         return found
 
     async def decided(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-        """Return action and warning of the final decision, the time from which readers had it, and that of its withdrawal, by
-        tenant and answer.
+        """Return action, warning and person of the final decision, the time from which readers had it, and that of its
+        withdrawal, by tenant and answer.
 
         Answers without either are left out; a time that does not exist is null.
 

@@ -9,7 +9,8 @@ from workers.console.http.paging import Cursor
 from workers.console.http.requests import StrictRoute
 from workers.console.presentation.page_basics import Auditing, given_filters, page
 from workers.console.resources import Shared, blind_of
-from workers.console.routes.audit import AuditQuery, logged
+from workers.console.routes.audit import SAME_STATE, AuditQuery, erasures_of, logged
+from workers.stores.queries.answer_queries import Period
 from workers.stores.queries.audit_queries import AuditLog
 from workers.stores.queries.totals import agreeing_total
 
@@ -31,6 +32,8 @@ async def audit_log(
 ) -> Response:
     """Show the decisions or the accesses that match, the latest first, with links to download them."""
     given, values = given_filters(request, AuditQuery)
+    if given["state"] == "withdrawn" and log == "decisions":
+        given["state"] = SAME_STATE["withdrawn"]  # the form has one choice for both names
     options = await resources.audit.options(log, principal.chosen_tenants(None))
     try:
         wanted = AuditQuery.model_validate(values)
@@ -39,9 +42,9 @@ async def audit_log(
     rows, following = await logged(resources, principal, log, wanted, cursor or None, PAGE_SIZE)
     counted, hidden = await resources.audit.count(log, wanted.chosen(log, principal, blind_of(principal, resources)))
     # Nothing of an erased answer is left in the tables, so the list would look as if there had been no decision.
-    erased = await resources.erased.times(principal.chosen_tenants(wanted.tenant)) if log == "decisions" else []
+    erasures = await erasures_of(resources, principal, wanted.tenant, Period()) if log == "decisions" else []
     return page(
-        "audit.html", request, principal, erased=erased,
+        "audit.html", request, principal, erasures=erasures or [],
         log=log, given=given, options=options, rows=rows, automatic_left_out=log == "decisions" and wanted.without_automatic, closed_left_out=log == "decisions" and wanted.without_closed, total=agreeing_total(counted, len(rows), first=not cursor, more=following is not None), hidden=hidden, address=urlencode(values), first=not cursor,
         more=urlencode(values | {"cursor": following}) if following else None,
     )  # fmt: skip

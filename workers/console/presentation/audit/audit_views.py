@@ -16,7 +16,8 @@ class LoggedCitations(View):
     response_id: str
     tenant: str
     completed_at: datetime
-    state: str
+    state: str = Field(description="State after the final decision, else that of the evaluation.")
+    evaluated_state: str = Field(description="State set by the evaluation.")
     grounding_score: float | None
     recommendation_coverage: float | None
     citation_count: int
@@ -51,6 +52,7 @@ class Access(View):
     questions: list[str] = Field(
         description="Beginnings of the questions of the first three answers; empty if an answer is no longer stored."
     )
+    user_ids: list[str] = Field(description="Users who asked these questions, pseudonyms where they are masked.")
 
 
 class AccessPage(View):
@@ -60,13 +62,25 @@ class AccessPage(View):
     next_cursor: str | None
 
 
+class LoggedErasure(View):
+    """Describe an erasure of a person, without the person."""
+
+    requested_at: datetime
+    tenant: str
+    answers: int = Field(description="Number of erased answers, with the decisions and feedback on them.")
+    by: str = Field(description="Who ran the erasure; empty for erasures by earlier versions.")
+
+
 class LoggedDecision(View):
     """Describe one entry of the audit log: a decision (also an undone one), a review step, or an automatic release."""
 
     decision_id: str = Field(
         description="Identifier of the decision; of the event for a step or an undone decision; else of the answer."
     )
-    decided_at: datetime
+    decided_at: datetime = Field(description="Time of the record; of an undone decision that of the undo.")
+    made_at: datetime | None = Field(
+        description="Time at which an undone decision was made, null if it is not known; else the time of the record."
+    )
     decided_by: str = Field(
         description="Name of the access token; policy for a decision by deadline, pipeline for an automatic release."
     )
@@ -94,11 +108,23 @@ class LoggedDecision(View):
     comment: str
     corrected_answer: str = Field(description="Text of a correction, also of one that was undone.")
     target: str = Field(description="Queue of an escalation, or person of an assignment.")
+    first_action: str = Field(
+        description="Of a second opinion: the final decision that it is about; else empty. It is `approve` where the answer "
+        "was released against a second opinion with the action `reject`."
+    )
+    first_by: str = Field(description="Of a second opinion: who made the final decision; else empty.")
     tenant: str
     answer_id: str
+    user_id: str = Field(
+        description="User who asked, a pseudonym where it is masked; empty like all that is not stored."
+    )
     query: str = Field(description="Beginning of the question; empty if the answer is no longer stored.")
     review_id: str
     model_id: str
+    pipeline_version: str = Field(description="Version of the evaluation; `touchstone versions` describes it.")
+    prompt_version: str = Field(
+        description="Version of the prompt that the gateway sent with the answer; empty without one."
+    )
     review_duration: float | None = Field(
         description="Seconds in which the review page was in sight and used before the decision; a pause counts for up to a "
         "minute. Null where it was not measured: for decisions of programs and deadlines, for those on several requests of the "
