@@ -260,7 +260,7 @@ def test_a_time_is_written_out_and_no_number(console: ConsoleThread) -> None:
 def test_an_unknown_state_is_refused_with_the_known_ones(console: ConsoleThread) -> None:
     client = console.client("admin")
     for log, unknown, known in (
-        ("decisions", "rejectd", ("", "rejected", "held", "fallback", "withdrawal")),
+        ("decisions", "rejectd", ("", "rejected", "withdrawn", "fallback", "withdrawal")),
         ("accesses", "answers", ("", "answer", "reading", "list", "loaded_ahead", "next_review")),
         ("accesses", "rejected", ()),
     ):

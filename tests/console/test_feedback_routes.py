@@ -115,6 +115,9 @@ def test_nothing_is_read_voted_on_or_withdrawn_by_a_name_that_two_tenants_use(
     page = client.get("/answers/of-two", headers={"Accept": "text/html"})
     assert (page.status_code, "several tenants" in page.text) == (409, True)
     for tenant in tenants:
+        assert f'<a href="?tenant={tenant}">{tenant}</a>' in page.text
+    assert asked()[0].json()["tenants"] == tenants
+    for tenant in tenants:
         assert {found.status_code for found in asked(tenant=tenant)} <= {200, 202, 403}
         assert client.get("/api/answers/of-two", params={"tenant": tenant}).json()["tenant"] == tenant
         buttons = client.get("/answers/of-two", params={"tenant": tenant}, headers={"Accept": "text/html"}).text

@@ -37,6 +37,7 @@ from workers.agents.analytics import ANALYTICS
 from workers.agents.memory import MEMORY
 from workers.agents.release import RELEASE
 from workers.archive.archive_files import Archive
+from workers.cli.operator import operator
 from workers.delivery.records import Record
 from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.inference.backends import EmbeddingBackend
@@ -464,5 +465,12 @@ async def test_the_commands_judge_anew_what_is_asked_for_let_it_count_and_take_i
     code, _, errors = await touchstone(deployment, "runs", "demote", "again")
     assert code == 0, errors
     assert await counted_by() == set() and await counting() == []
+    for arguments in (("list",), ("history",)):
+        code, output, errors = await touchstone(deployment, "runs", *arguments, "--json")
+        assert code == 0, errors
+        rows = json.loads(output)
+        changes = next(row for row in rows if row["run"] == "again")["promotions"] if arguments == ("list",) else rows
+        assert [each["promoted"] for each in changes] == [True, False]
+        assert {each["by"] for each in changes} == {operator()}
     code, _, errors = await touchstone(deployment, "runs", "promote", "nobody")
     assert code == 2 and "there is no replay nobody" in errors and "Traceback" not in errors

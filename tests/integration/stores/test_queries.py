@@ -395,6 +395,34 @@ async def test_a_promoted_run_counts_where_it_has_judged_every_answer_and_else_l
     assert await grounding(run="again") == {}
 
 
+async def test_promotions_and_demotions_stay_on_record_with_time_and_user(client: AsyncClient, planted: str) -> None:
+    store = AnalyticsStore(client, planted)
+    runs = RunStore(store, planted)
+    days = [datetime(2026, 11, day, tzinfo=UTC) for day in range(1, 6)]
+
+    async def recorded(run: str) -> list[tuple[bool, datetime, str]]:
+        return [(each.promoted, each.at, each.by) for each in await runs.changes() if each.run == run]
+
+    # An earlier version of the command kept the last change, without its user.
+    await client.command(
+        f"INSERT INTO {planted}.promotions (run, active, changed_at) VALUES ('of-old', true, '2026-11-01 00:00:00')"
+    )
+    assert await recorded("of-old") == [(True, days[0], "")]
+    for at, active, by in ((days[1], False, "mona"), (days[2], True, "leo")):
+        await runs.set_promoted("of-old", active, at, by)
+    await runs.set_promoted("other", True, days[3], "mona")
+    kept = [(True, days[0], ""), (False, days[1], "mona"), (True, days[2], "leo")]
+    assert await recorded("of-old") == kept
+    assert await recorded("other") == [(True, days[3], "mona")]
+    # A removal demotes the run first, and what people saw of it stays on record.
+    await runs.remove("of-old", days[4], "ada")
+    assert await recorded("of-old") == [*kept, (False, days[4], "ada")]
+    assert [each.run for each in await runs.promoted()] == ["other"]
+    await runs.remove("never-promoted", days[4], "ada")
+    assert await recorded("never-promoted") == []
+    await runs.remove("other", days[4], "ada")
+
+
 async def test_drift_is_seen_against_the_week_before(client: AsyncClient, planted: str) -> None:
     """A thousand and more on each side: equal distributions have no distance, disjoint ones all of it."""
     store = AnalyticsStore(client, planted)

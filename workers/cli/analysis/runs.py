@@ -1,8 +1,9 @@
 """Provide ``touchstone runs``, which lists, promotes, demotes and deletes replays."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, TypeVar
 
 import orjson
@@ -11,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from schemas.topics import SHADOWED, shadow
+from workers.cli.operator import operator
 from workers.cli.output import console, print_json, printable, read_settings
 from workers.delivery.topics.topic_administration import TopicAdministration
 from workers.settings import Settings
@@ -18,7 +20,7 @@ from workers.settings.addresses import Addresses, apply_local_defaults, find_add
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
 from workers.stores.clickhouse.migrations import migrate_database
 from workers.stores.queries.runs.replay_records import ReplayStore, StoredReplay
-from workers.stores.queries.runs.run_queries import Promoted, RunStore
+from workers.stores.queries.runs.run_queries import Promoted, PromotionChange, RunStore
 
 T = TypeVar("T")
 
@@ -35,13 +37,15 @@ def list_runs(as_json: AsJson = False) -> None:
     Example: touchstone runs list
     """
 
-    async def ask(replays: ReplayStore, runs: RunStore) -> tuple[list[StoredReplay], list[Promoted]]:
-        return await replays.all(), await runs.promoted()
+    async def ask(
+        replays: ReplayStore, runs: RunStore
+    ) -> tuple[list[StoredReplay], list[Promoted], list[PromotionChange]]:
+        return await replays.all(), await runs.promoted(), await runs.changes()
 
-    rows, promoted = _with_stores(ask)
+    rows, promoted, changes = _with_stores(ask)
     by_run = {each.run: each for each in promoted}
     if as_json:
-        print_json([_described(row, by_run.get(row.run)) for row in rows])
+        print_json([_described(row, by_run.get(row.run), changes) for row in rows])
         return
     table = Table("run", "state", "evaluated", "version", "started", "promoted")
     for row in rows:
@@ -49,6 +53,27 @@ def list_runs(as_json: AsJson = False) -> None:
             row.run, row.state, str(row.counts.get("judged", 0)), row.pipeline_version,
             f"{row.started_at:%Y-%m-%d %H:%M}", _hours(by_run.get(row.run)),
         )  # fmt: skip
+        table.add_row(*(Text(printable(cell, keep="")) for cell in cells))
+    console.print(table)
+
+
+@app.command()
+def history(as_json: AsJson = False) -> None:
+    """List who promoted and demoted which replay and when, also replays that were deleted since.
+
+    Example: touchstone runs history
+    """
+
+    async def ask(_: ReplayStore, runs: RunStore) -> list[PromotionChange]:
+        return await runs.changes()
+
+    changes = _with_stores(ask)
+    if as_json:
+        print_json([asdict(each) for each in changes])
+        return
+    table = Table("time (UTC)", "run", "change", "by")
+    for each in changes:
+        cells = (f"{each.at:%Y-%m-%d %H:%M:%S}", each.run, "promoted" if each.promoted else "demoted", each.by)
         table.add_row(*(Text(printable(cell, keep="")) for cell in cells))
     console.print(table)
 
@@ -88,7 +113,7 @@ def delete(run: Name, as_json: AsJson = False) -> None:
         return await _known(replays, run)
 
     async def remove(_: ReplayStore, runs: RunStore) -> dict[str, int]:
-        return await runs.remove(run, datetime.now(UTC))
+        return await runs.remove(run, datetime.now(UTC), operator())
 
     settings = read_settings(quiet=True)
     addresses = find_addresses(settings, ["kafka", "clickhouse"])
@@ -112,7 +137,7 @@ def _set(run: str, *, active: bool, as_json: bool) -> None:
         row = await _known(replays, run)
         if active and row.state != "finished":
             raise typer.BadParameter(f"{run} is not finished; continue it with: touchstone replay --resume {run}")
-        await runs.set_promoted(run, active, datetime.now(UTC))
+        await runs.set_promoted(run, active, datetime.now(UTC), operator())
         return next((each for each in await runs.promoted() if each.run == run), None)
 
     promoted = _with_stores(change)
@@ -147,11 +172,14 @@ def _with_stores(work: Callable[[ReplayStore, RunStore], Awaitable[T]]) -> T:
     return asyncio.run(run())
 
 
-def _described(row: StoredReplay, promoted: Promoted | None) -> dict[str, object]:
+def _described(row: StoredReplay, promoted: Promoted | None, changes: Sequence[PromotionChange]) -> dict[str, object]:
     return {
         "run": row.run, "state": row.state, "pipeline_version": row.pipeline_version, "counts": row.counts,
         "options": orjson.loads(row.options), "started_at": row.started_at, "updated_at": row.updated_at,
         "promoted_hours": None if promoted is None else promoted.hours,
+        "promotions": [
+            {"promoted": each.promoted, "at": each.at, "by": each.by} for each in changes if each.run == row.run
+        ],
     }  # fmt: skip
 
 
@@ -160,4 +188,6 @@ def _hours(promoted: Promoted | None) -> str:
         return ""
     if promoted.first is None or promoted.last is None:
         return "for no hour: the replay has evaluated every answer in none"
-    return f"for {promoted.hours} hours, {promoted.first:%Y-%m-%d %H:%M} to {promoted.last:%Y-%m-%d %H:%M}"
+    number = f"{promoted.hours} hour{'s' * (promoted.hours != 1)} of a tenant each"
+    end = promoted.last + timedelta(hours=1)
+    return f"for {number}, {promoted.first:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"

@@ -131,7 +131,7 @@ def install(app: FastAPI, respond: Respond) -> None:
 
     @app.exception_handler(SeveralTenants)
     async def _several(request: Request, error: SeveralTenants) -> Response:
-        return respond(request, Problem(409, f"{error} with ?tenant="))
+        return respond(request, Problem(409, f"{error} with ?tenant=", tenants=error.tenants))
 
     @app.exception_handler(JudgementError)
     @app.exception_handler(UnavailableError)

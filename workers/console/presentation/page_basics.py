@@ -211,4 +211,14 @@ def respond(request: Request, problem: StarletteHTTPException) -> Response:
         return problem_response(problem)
     title = HTTPStatus(problem.status_code).phrase
     principal: Principal | None = getattr(request.state, "principal", None)
-    return page("problem.html", request, principal, problem.status_code, title=title, detail=str(problem.detail))
+    tenants = problem.members.get("tenants", []) if isinstance(problem, Problem) else []
+    choices = {name: f"?{request.url.include_query_params(tenant=name).query}" for name in tenants}
+    return page(
+        "problem.html",
+        request,
+        principal,
+        problem.status_code,
+        title=title,
+        detail=str(problem.detail),
+        choices=choices,
+    )

@@ -103,8 +103,17 @@ class Backlog(BaseModel):
     decided: int
 
 
+class PromotedRun(BaseModel):
+    """A replay whose figures dashboards show instead of those of the live run."""
+
+    run: str
+    hours: int = Field(description="Number of hours, counted for each tenant, within the period.")
+    first: datetime
+    until: datetime
+
+
 class Overview(BaseModel):
-    """Figures of a period."""
+    """Figures of the live run in a period."""
 
     since: datetime
     until: datetime
@@ -120,6 +129,9 @@ class Overview(BaseModel):
     alerts: list[RaisedAlert]
     backlog: Backlog
     dead_letters: int
+    promoted: list[PromotedRun] = Field(
+        description="Replays that dashboards show for hours of this period; the figures here are those of the live run."
+    )
     lag: dict[str, int] | None = Field(
         description="Lag of each agent in records; null if no agents run in this process."
     )
@@ -165,6 +177,7 @@ async def overview_of(principal: Principal, resources: Shared, period: PeriodNam
         alerts=[RaisedAlert.model_validate(row) for row in found.alerts],
         backlog=Backlog.model_validate(backlog),
         dead_letters=found.dead_letters,
+        promoted=[PromotedRun.model_validate(row) for row in found.promoted],
         # Dead letters and lag belong to the deployment, not to a tenant.
         lag=dict(await resources.lag()) if resources.lag else None,
     )

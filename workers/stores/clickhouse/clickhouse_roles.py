@@ -70,7 +70,8 @@ def role_statements(database: str, tenants: Sequence[str] = ()) -> list[str]:
     statements.append(f"GRANT INSERT ON {database}.worst_hours TO {ERASER}")
     statements += [f"GRANT SELECT, ALTER DELETE ON {database}.{table} TO {PROMOTER}" for table in OF_RUN]
     statements += [
-        f"GRANT SELECT ON {database}.{table} TO {PROMOTER}" for table in ("promoted_hours", "schema_migrations")
+        f"GRANT SELECT ON {database}.{table} TO {PROMOTER}"
+        for table in ("promoted_hours", "promotions", "schema_migrations")
     ]
     statements.append(f"GRANT INSERT ON {database}.promotions TO {PROMOTER}")
     # A promotion refreshes the figures.

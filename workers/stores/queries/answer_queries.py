@@ -271,7 +271,8 @@ class SeveralTenants(TouchstoneError):
     """
 
     def __init__(self, answer_id: str, tenants: Sequence[str]) -> None:
-        super().__init__(f"{answer_id} is an answer of several tenants ({', '.join(sorted(tenants))}); choose one")
+        self.tenants = sorted(tenants)
+        super().__init__(f"{answer_id} is an answer of several tenants ({', '.join(self.tenants)}); choose one")
 
 
 class AnswerStore(Reading):

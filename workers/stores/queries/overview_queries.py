@@ -55,6 +55,14 @@ WHERE run = 'live' AND (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:
   AND enriched_at >= {{since:DateTime64(3, 'UTC')}} ORDER BY tenant LIMIT 500
 """
 
+# Dashboards show a promoted replay for these hours; the overview is that of the live run.
+PROMOTED = """
+SELECT run, count() AS hours, min(hour) AS first, max(hour) + toIntervalHour(1) AS until FROM {database}.promoted_hours
+WHERE (empty({{tenants:Array(String)}}) OR tenant IN {{tenants:Array(String)}})
+  AND hour >= toStartOfHour({{since:DateTime64(3, 'UTC')}}) AND hour < {{until:DateTime64(3, 'UTC')}}
+GROUP BY run ORDER BY run
+"""
+
 TOTALS = f"SELECT {FIGURES} FROM ({JUDGED})"
 
 # A reward also holds what reviewers decided and how they voted.
@@ -127,6 +135,7 @@ class OverviewRows:
     alerts: list[Row]
     backlog: Row
     dead_letters: int
+    promoted: list[Row]
 
 
 class OverviewStore(Reading):
@@ -147,7 +156,7 @@ class OverviewStore(Reading):
             StoreUnavailable: ClickHouse does not respond.
         """
         bucket = bucket_seconds((until - since).total_seconds())
-        statements = (SERIES, TOTALS, MODELS, MODEL_SERIES, SOURCES, ALERTS, BACKLOG, DEAD_LETTERS)
+        statements = (SERIES, TOTALS, MODELS, MODEL_SERIES, SOURCES, ALERTS, BACKLOG, DEAD_LETTERS, PROMOTED)
         parts = await asyncio.gather(
             *(
                 self.rows(
@@ -163,9 +172,18 @@ class OverviewStore(Reading):
                 for statement in statements
             )
         )
-        series, totals, models, model_series, sources, alerts, backlog, dead_letters = parts
+        series, totals, models, model_series, sources, alerts, backlog, dead_letters, promoted = parts
         return OverviewRows(
-            bucket, series, totals[0], models, model_series, sources, alerts, backlog[0], dead_letters[0]["open"]
+            bucket,
+            series,
+            totals[0],
+            models,
+            model_series,
+            sources,
+            alerts,
+            backlog[0],
+            dead_letters[0]["open"],
+            promoted,
         )
 
     async def tenants(self, tenants: Sequence[str], since: datetime) -> list[str]:

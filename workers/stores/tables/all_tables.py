@@ -56,11 +56,11 @@ def table_names(tables: Iterable[type[TableRow]], column: str = "") -> tuple[str
     return tuple(table.table for table in tables if not column or column in column_names(table))
 
 
-_LAST = (AnswerRow, PromotionRow, ReplayRow)
+_LAST = (AnswerRow, ReplayRow)
 OF_RUN = (
-    *table_names((each for each in (*WRITTEN, CitationByIdRow, *FACTS) if each not in _LAST), "run"),
+    *table_names((each for each in (*WRITTEN, CitationByIdRow, *FACTS) if each not in (*_LAST, PromotionRow)), "run"),
     *(name for name in SUMS if name != "reward_hours"),
     *table_names(_LAST),
 )
 """Tables with rows of a run. The table that lists replays comes last, so that an interrupted removal shows and
-can be repeated."""
+can be repeated. Promotions stay: they are the record of which figures people saw."""

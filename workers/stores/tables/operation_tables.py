@@ -87,12 +87,13 @@ class ReplayRow(TableRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromotionRow(TableRow):
-    """Hold the promotion or demotion of a run."""
+    """Hold the promotion or demotion of a run, and all changes so far as JSON."""
 
     table: ClassVar[str] = "promotions"
     run: Text
     active: Flag
     changed_at: Millis
+    changes: Text = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

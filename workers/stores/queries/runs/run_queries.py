@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pydantic import TypeAdapter
+from pydantic_core import from_json, to_json
+
 from workers.errors import StoreUnavailable
 from workers.stores.clickhouse.analytics_store import CLIENT_ERRORS
 from workers.stores.clickhouse.rollups import refresh_rollups
@@ -18,6 +21,7 @@ REFRESH = "promoted_hours_refresh"
 _OF = " WHERE run = {run:String}"
 HOURS = "SELECT run, count(), min(hour), max(hour) FROM {database}.promoted_hours GROUP BY run"
 PROMOTED = "SELECT run, changed_at FROM {database}.promotions FINAL WHERE active"
+CHANGES = "SELECT run, active, changed_at, changes FROM {database}.promotions FINAL ORDER BY run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,26 @@ class Promoted:
     last: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class PromotionChange:
+    """A promotion or demotion of a run.
+
+    Attributes:
+        run: name of the run; it may have been removed since.
+        promoted: true for a promotion.
+        at: its time, UTC.
+        by: user of the command; empty if an earlier version changed it.
+    """
+
+    run: str
+    promoted: bool
+    at: datetime
+    by: str
+
+
+_CHANGE = TypeAdapter(PromotionChange)
+
+
 class RunStore(Reading):
     """Store that promotes, demotes and removes runs."""
 
@@ -54,21 +78,39 @@ class RunStore(Reading):
         ]
         return sorted(found, key=lambda each: each.since, reverse=True)
 
-    async def set_promoted(self, run: str, active: bool, now: datetime) -> None:
-        """Promote or demote a run, and wait until the figures are refreshed.
+    async def changes(self) -> list[PromotionChange]:
+        """Return the promotions and demotions of all runs, also of removed ones, the earliest first.
+
+        Of changes by earlier versions the last one of each run is known, without its user.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        found = []
+        for run, active, changed_at, changes in await self._ask(CHANGES):
+            kept = from_json(changes) if changes else [{"promoted": active, "at": changed_at, "by": ""}]
+            found += [_CHANGE.validate_python({"run": run, **each}) for each in kept]
+        return sorted(found, key=lambda each: (each.at, each.run))
+
+    async def set_promoted(self, run: str, active: bool, now: datetime, by: str = "") -> None:
+        """Promote or demote a run, record it, and wait until the figures are refreshed.
 
         Raises:
             StoreUnavailable: ClickHouse does not acknowledge.
         """
-        await self._analytics.store([PromotionRow(run=run, active=active, changed_at=now)])
+        changes = [each for each in await self.changes() if each.run == run]
+        changes.append(PromotionChange(run, active, now, by))
+        history = to_json([{"promoted": each.promoted, "at": each.at, "by": each.by} for each in changes]).decode()
+        await self._analytics.store([PromotionRow(run=run, active=active, changed_at=now, changes=history)])
         await self._refresh()
 
-    async def remove(self, run: str, now: datetime) -> dict[str, int]:
+    async def remove(self, run: str, now: datetime, by: str = "") -> dict[str, int]:
         """Remove all rows of a run, and demote the run first if it is promoted.
 
         Args:
             run: its name.
             now: time of the demotion.
+            by: user of the command.
 
         Returns:
             Rows removed, by table; counted with all their revisions.
@@ -77,7 +119,7 @@ class RunStore(Reading):
             StoreUnavailable: ClickHouse does not acknowledge; run it again.
         """
         if any(each.run == run for each in await self.promoted()):
-            await self.set_promoted(run, False, now)
+            await self.set_promoted(run, False, now, by)
         removed = {}
         for table in OF_RUN:
             place = f"{self._database}.{table}"
