@@ -40,7 +40,7 @@ from workers.stores.queries.reviews.blind_reviews import Sample
 router = APIRouter(prefix="/api/audit", tags=["audit"], route_class=StrictRoute)
 
 STATES_OF = {
-    # A held answer has no record: nobody has decided on it, and nothing was released.
+    # A held answer has no record: no person has decided on it, and nothing was released.
     "decisions": frozenset({*SEEN_AS, *(value for value, _ in WHAT_HAPPENED)} - {"held"}),
     "accesses": frozenset({"", "reading", "list", *SHOWN_BY}),
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -88,7 +88,11 @@ class RunStore(Reading):
         """
         found = []
         for run, active, changed_at, changes in await self._ask(CHANGES):
-            kept = from_json(changes) if changes else [{"promoted": active, "at": changed_at, "by": ""}]
+            kept = (
+                from_json(changes)
+                if changes
+                else [{"promoted": active, "at": changed_at.replace(tzinfo=UTC), "by": ""}]
+            )
             found += [_CHANGE.validate_python({"run": run, **each}) for each in kept]
         return sorted(found, key=lambda each: (each.at, each.run))
 
