@@ -32,7 +32,7 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/api/audit/low-grounding"): ("admin", "audit", "/api/audit/low-grounding"),
     ("GET", "/api/audit/decisions"): ("admin", "audit", "/api/audit/decisions"),
     ("GET", "/api/audit/accesses"): ("admin", "audit", "/api/audit/accesses?tenant={tenant}&state=source"),
-    ("GET", "/api/audit/{log}/export"): ("admin", "audit", "/api/audit/decisions/export?format=jsonl"),
+    ("GET", "/api/audit/{log}/export"): ("admin", "audit_export", "/api/audit/decisions/export?format=jsonl"),
     ("GET", "/audit/{log}"): ("admin", "audit", "/audit/decisions"),
     ("GET", "/api/reviews"): ("review", "list_reviews", "/api/reviews"),
     ("GET", "/api/reviews/disagreements"): ("review", "disagreements", "/api/reviews/disagreements"),
@@ -64,7 +64,7 @@ NOTHING_SHOWN = {
     ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/login"), ("GET", "/review"),
     ("POST", "/api/session"), ("GET", "/api/session"), ("DELETE", "/api/session"),
     # Figures, and answers by their identifier alone.
-    ("GET", "/api/overview"), ("GET", "/api/reviews/stats"),
+    ("GET", "/api/overview"), ("GET", "/api/reviews/stats"), ("GET", "/api/audit/erasures"),
     ("GET", "/api/reviews/filters"), ("GET", "/api/reviews/reviewers"), ("GET", "/api/reviews/acceptance"),
     # What is sent, and that it has arrived; what is displayed now was loaded ahead.
     ("POST", "/review/{review_id}/shown"),

@@ -27,6 +27,8 @@ from schemas.topics import (
     MEMORY_TURNS,
     PRIVACY_ERASURES,
     REVIEW_REQUESTS,
+    SHADOWED,
+    shadow,
 )
 from tests.harness.answers import identifier, records
 from tests.harness.deployment import Deployment, until
@@ -44,7 +46,6 @@ from workers.inference.backends import EmbeddingBackend
 from workers.privacy.record_masking import Privacy
 from workers.replay.replay_opening import Listeners, count_replay, open_replay
 from workers.replay.replay_options import ReplayOptions, read_offsets
-from workers.replay.replay_outputs import SHADOWED, shadow
 from workers.replay.replay_run import Replay, ReplayRefused
 from workers.settings import PrivacySettings, ReplaySettings, Settings
 from workers.settings.addresses import Addresses
