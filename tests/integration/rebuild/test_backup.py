@@ -101,7 +101,9 @@ async def test_a_lost_database_is_restored_and_continued_with_the_same_rows_in_e
     worker = await deployment.start_worker(["analytics"])
     await sent(0, 12)
     await stored(12)
-    await client.command(f"INSERT INTO {database}.promotions (run, active, changed_at) VALUES ('replay-1', true, now64(3))")
+    await client.command(
+        f"INSERT INTO {database}.promotions (run, active, changed_at) VALUES ('replay-1', true, now64(3))"
+    )
     await backup("write", full)
     await sent(12, 6)
     await stored(18)
