@@ -19,15 +19,16 @@ def _pipeline() -> LocalPipeline:
 
 def is_warned_of(text: str, query: str, *contexts: str) -> bool:
     """Return true if readers or owners are warned of an answer over these contexts."""
-    return is_alarmed(_pipeline().evaluate(_answer(text, query, contexts)))
+    return is_alarmed(_pipeline().evaluate(answer_over(text, query, contexts)))
 
 
 def verdicts_on(question: str, context: str, text: str) -> set[str]:
     """Return the verdicts on the claims of an answer over one context."""
-    prepared = prepare_grounding(_answer(text, question, (context,)))
+    prepared = prepare_grounding(answer_over(text, question, (context,)))
     return {each.verdict for each in evaluate_grounding(prepared, GroundingThresholds()).claims}
 
 
-def _answer(text: str, query: str, contexts: Sequence[str]) -> GeneratedAnswer:
+def answer_over(text: str, query: str, contexts: Sequence[str]) -> GeneratedAnswer:
+    """Return an answer over these contexts."""
     chunks = [ContextChunk(chunk_id=f"c{number}", content=context) for number, context in enumerate(contexts)]
     return GeneratedAnswer(answer_id="a", query=query, answer=text, contexts=chunks, completed_at=ANSWERED_AT)

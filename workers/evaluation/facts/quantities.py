@@ -46,6 +46,13 @@ _SHARED_UNIT = PrefilteredPattern(
 _SCALE_OF = re.compile(
     rf"(?<=\d )({'|'.join(sorted(SCALES, key=len, reverse=True))}) (?:of |de |di |d['’])(?=[^\W\d_])", re.IGNORECASE
 )
+_SIDES = PrefilteredPattern(
+    r"(?<![\w.,])(?P<first>\d{1,4}(?:[.,]\d{1,2})?)(?P<rest>(?:\s?(?:[x×]|by)\s?\d{1,4}(?:[.,]\d{1,2})?){1,2})"
+    r"(?P<unit>\s?(?:mm|cm|in|inch(?:es)?|millimet(?:er|re)s?|centimet(?:er|re)s?|Zoll|Zentimeter|Millimeter|centimètres|centímetros)\b)",
+    re.IGNORECASE,
+)
+"""A unit of length that all sides of a thing share: "55 x 40 x 23 cm"."""
+_SIDE = re.compile(r"\s?(?:[x×]|by)\s?(\d[\d.,]*)", re.IGNORECASE)
 _HOUR_WORD = re.compile(r"\bhours?\b", re.IGNORECASE)
 _HOURS_AND_MINUTES = re.compile(
     rf"\b({NUMBER_NAME}|one|\d{{1,3}}) (hours?)(?:,| and)? ({NUMBER_NAME}(?:[ -](?:{NUMBER_NAME}|one))?|one|\d{{1,2}}) (minutes?)\b",
@@ -81,6 +88,7 @@ def undated_quantities(text: str) -> list[Quantity]:
         return [*shares, *halves, *spelled_numbers(rest)]
     text = _SPACED.sub(lambda match: match[0].replace(" ", "\u00a0"), text)
     text = _SCALE_OF.sub(r"\1 ", text)
+    text = _SIDES.sub(_with_sides, text)
     rest = _SHARED_SCALE.sub(_shared, _DECADE.sub(blank, text))
     rest = _SHARED_UNIT.sub(_with_unit, rest)
     rest = _DOZEN.sub(lambda match: str(12 * int(match[1])), rest)
@@ -97,6 +105,10 @@ def _in_digits(match: re.Match[str]) -> str:
         for each in (match[1], match[3])
     )
     return f"{hours:g} {match[2]} {minutes:g} {match[4]}"
+
+
+def _with_sides(match: re.Match[str]) -> str:
+    return " x ".join(f"{side} {match['unit'].strip()}" for side in (match["first"], *_SIDE.findall(match["rest"])))
 
 
 def _with_unit(match: re.Match[str]) -> str:

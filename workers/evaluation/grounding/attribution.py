@@ -112,6 +112,7 @@ def attribute(
     units: Sequence[EvidenceUnit],
     similarity: Matrix,
     evaluate: EvaluateSubset,
+    others: Sequence[frozenset[int]] = (),
 ) -> list[Attribution]:
     """Attribute claims to sources.
 
@@ -122,6 +123,7 @@ def attribute(
         units: m units of evidence.
         similarity: cosines of the words of claims and units, shape [n, m].
         evaluate: see ``EvaluateSubset``.
+        others: for each claim the sources about other things than its own, which neither support nor contradict it.
 
     Returns:
         One attribution for each claim, in order.
@@ -132,18 +134,22 @@ def attribute(
     for index, unit in enumerate(units):
         of_source.setdefault(unit.number, []).append(index)
     joint = [_joint(each, units) for each in whole]
-    chosen = _chosen(cited, joint, units, similarity, of_source)
+    others = others or [frozenset()] * len(claims)
+    chosen = [
+        [number for number in sources if number not in left_out]
+        for sources, left_out in zip(_chosen(cited, joint, units, similarity, of_source), others, strict=True)
+    ]
     # The evaluation against all sources covers the case of one source.
     by_source = _by_source(chosen, of_source, evaluate) if len(of_source) > 1 else {}
     found = []
     for claim, own in enumerate(cited):
+        own = own[:MAX_CITED]
         if not chosen[claim]:
             found.append(Attribution())
             continue
-        own = own[:MAX_CITED]
         supports = [_support(by_source.get((claim, n), whole[claim]), n, of_source[n], n in own) for n in chosen[claim]]
         # A cited context without a unit (an empty text) gives no support.
-        silent = [number for number in own if number not in of_source]
+        silent = [number for number in own if number not in of_source or number in others[claim]]
         found.append(_attribution(claims[claim], [each for each in supports if each], silent, joint[claim], units))
     return found
 

@@ -53,6 +53,7 @@ from workers.evaluation.grounding.sources.evidence import (
     Matrix,
     word_cosines,
 )
+from workers.evaluation.grounding.sources.other_things import sources_on_others
 from workers.evaluation.grounding.sources.tool_evidence import (
     with_tools,
 )
@@ -204,7 +205,8 @@ def combine_with_verifier(
 
     cited = [numbers for claim, numbers in zip(prepared.claims, prepared.cited, strict=True) if claim.needs_grounding]
     texts = [claim.plain for claim in checked]
-    attributions = attribute(texts, cited, supports, prepared.units, np.maximum(similarity, leaning), judge)
+    others = sources_on_others(checked, prepared.units)
+    attributions = attribute(texts, cited, supports, prepared.units, np.maximum(similarity, leaning), judge, others)
     if prepared.answer:
         supports = _without_recalled(prepared, checked, supports, minimum)
     before = _said_before(prepared, [claim for claim, each in zip(checked, supports, strict=True) if _is_open(each)])

@@ -16,7 +16,7 @@ For claims that the rules leave open, the confidence combines the probabilities 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -62,9 +62,10 @@ from workers.evaluation.grounding.sources.clause_evidence import (
     parsed_texts,
 )
 from workers.evaluation.grounding.sources.evidence import TOP, EvidenceUnit, Matrix, joined_units, nearest
+from workers.evaluation.grounding.sources.other_things import sources_on_others
 from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination
 from workers.evaluation.ownership.placement_model import shipped_placement
-from workers.evaluation.ownership.value_owners import OwnedValues, gives_numbers, has_other_owner
+from workers.evaluation.ownership.value_owners import OwnedValues, adds_others, gives_numbers, has_other_owner
 from workers.evaluation.ownership.value_placement import MAX_EVIDENCE
 from workers.evaluation.text.languages.local_words import LOCAL_LANGUAGES, content_words
 from workers.evaluation.trees import Floats
@@ -273,14 +274,40 @@ def measure_claims(
     The words of all claims are looked up together. The agreement of a claim can therefore include a word of another
     claim of the answer (the 5 in "5.5" and in "5 rooms").
     """
+    others = sources_on_others(claims, units)
     if (memory := current_memory()) is None:
-        return _measure_all(claims, units, similarity, leaning, records, calibration)
+        return _measure_by_thing(claims, units, similarity, leaning, records, calibration, others)
 
     def measure(rows: list[int]) -> list[MeasuredClaim]:
         chosen = [claims[row] for row in rows]
-        return _measure_all(chosen, units, similarity[rows], leaning[rows], records, calibration)
+        left_out = [others[row] for row in rows]
+        return _measure_by_thing(chosen, units, similarity[rows], leaning[rows], records, calibration, left_out)
 
     return memory.complete(claims, tuple(units), measure)
+
+
+def _measure_by_thing(
+    claims: Sequence[ExtractedClaim],
+    units: Sequence[EvidenceUnit],
+    similarity: Matrix,
+    leaning: Matrix,
+    records: Mapping[int, RecordFacts],
+    calibration: GroundingCalibration,
+    others: Sequence[frozenset[int]],
+) -> list[MeasuredClaim]:
+    """Measure claims, each without the sources on other things than its own."""
+    if not any(others):
+        return _measure_all(claims, units, similarity, leaning, records, calibration)
+    found: dict[int, MeasuredClaim] = {}
+    for left_out in dict.fromkeys(others):
+        rows = [row for row, each in enumerate(others) if each == left_out]
+        kept = [place for place, unit in enumerate(units) if unit.number not in left_out]
+        part = np.ix_(rows, kept)
+        own, near = [claims[row] for row in rows], [units[place] for place in kept]
+        measured = _measure_all(own, near, similarity[part], leaning[part], records, calibration)
+        for row, each in zip(rows, measured, strict=True):
+            found[row] = replace(each, compared=tuple(kept[place] for place in each.compared))
+    return [found[row] for row in range(len(claims))]
 
 
 def _measure_all(
@@ -391,6 +418,8 @@ def _measure(
         measures = measures if stated.unknown_figures else stated
     if measures.is_calculated and not wrong_change(claim.plain, texts[0]):
         mismatches = tuple(each for each in mismatches if each != "number")
+    if texts and adds_others(claim.plain, topic, index.owned):
+        mismatches = (*mismatches, "number")
     unseen = float(measures.values[FEATURES.index("unseen_share")])
     clauses = ClauseFindings()
     if texts:

@@ -19,6 +19,7 @@ from workers.evaluation.facts.dates import Date, agrees
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import AGGREGATES, NAMED_MONTH, Value, kind_of, kinds_of
 from workers.evaluation.facts.units import MONTHS
+from workers.evaluation.ownership.added_values import adds_another
 from workers.evaluation.ownership.held_values import Clause, HeldSentence, read_clauses, read_sentences
 from workers.evaluation.ownership.labelled_lines import Line, from_another_line, lines_of
 from workers.evaluation.ownership.record_owners import Record, from_another_record, is_record, join_groups, read_records
@@ -81,7 +82,9 @@ class OwnedValues:
         self._clauses: dict[str, list[tuple[int, Clause]]] = {}
         self._records: list[list[Record]] | None = None
 
-    def _read(self) -> list[tuple[HeldSentence, ...]]:
+    @property
+    def sentences(self) -> list[tuple[HeldSentence, ...]]:
+        """Return the sentences of each source, without records."""
         if self._sentences is None:
             self._sentences = [
                 read_sentences(tuple(text for text in texts if not is_record(text))) for texts in self.sources
@@ -104,7 +107,7 @@ class OwnedValues:
     def kinds(self) -> frozenset[str]:
         """Return the kinds of the values."""
         return frozenset(
-            kind for sentences in self._read() for sentence in sentences for kind in kinds_of(sentence.pieces)
+            kind for sentences in self.sentences for sentence in sentences for kind in kinds_of(sentence.pieces)
         )
 
     @cached_property
@@ -117,7 +120,7 @@ class OwnedValues:
         if kind not in self._clauses:
             found = (
                 (number, clause)
-                for number, sentences in enumerate(self._read())
+                for number, sentences in enumerate(self.sentences)
                 for sentence in sentences
                 for clause in read_clauses(sentence, kind)
             )
@@ -144,6 +147,25 @@ def has_other_owner(claim: str, topic: str, evidence: OwnedValues) -> bool:
     stated = _EXCESS.sub(" ", _SET_ASIDE.sub(" ", claim))
     return any(
         not words & AGGREGATES and _misplaced(value, words, evidence, side) for value, words in _claimed(stated, topic)
+    )
+
+
+def adds_others(claim: str, topic: str, evidence: OwnedValues) -> bool:
+    """Return true if a figure of a claim adds the value of a thing that it does not name to that of its subject.
+
+    Args:
+        claim: plain text of the claim.
+        topic: text that names the claim's subject where the claim does not.
+        evidence: the values of the evidence.
+    """
+    return any(
+        value.dimension
+        and not any(
+            same_value(value, other) for _, clause in evidence.clauses(kind_of(value)) for other in clause.values
+        )
+        and adds_another(value, words, f"{topic} {claim}", evidence.sentences)
+        for value, words in _claimed(claim, topic)
+        if isinstance(value, Quantity)
     )
 
 

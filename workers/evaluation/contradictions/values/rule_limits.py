@@ -14,7 +14,8 @@ from workers.evaluation.facts.text_details import Details
 from workers.evaluation.text.words import content_words
 
 _RULE = re.compile(
-    r"\b(?:may|can|could|must|should|shall|ha(?:s|ve) to|allowed|permitted|up to|limit\w*|maximum|minimum|requires?|required)\b",
+    r"\b(?:may|can|could|must|should|shall|ha(?:s|ve) to|allowed|permitted|up to|limit\w*|maximum|minimum|requires?|required"
+    r"|darf|dürfen|muss|müssen|höchstens|mindestens|bis zu|peu(?:t|vent)|doi(?:t|vent)|maximal\w*|pueden?|deben?|máximo|mínimo)\b",
     re.IGNORECASE,
 )
 _PERMISSION = re.compile(r"\b(?:may|can|could|allowed|permitted|accepted|possible)\b", re.IGNORECASE)
