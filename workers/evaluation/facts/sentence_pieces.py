@@ -162,12 +162,15 @@ def _piece(text: str, joint: str, names: frozenset[str]) -> Piece | None:
         (
             place
             for place, token in enumerate(tokens)
-            if is_verb(token) and (place or joint) and not (place and tokens[place - 1] in _ARTICLES)
+            if is_verb(token)
+            and token not in _ARTICLES  # "a" is a verb in French
+            and (place or joint)
+            and not (place and tokens[place - 1] in _ARTICLES)
         ),
         len(tokens),
     )
     head = [token for token in tokens[:verb] if token in words][:MAX_SUBJECT]
-    starts_with_verb = bool(tokens) and is_verb(tokens[0])
+    starts_with_verb = bool(tokens) and tokens[0] not in _ARTICLES and is_verb(tokens[0])
     starts_with_value = _VALUE_FIRST.match(text) or (tokens and stem(tokens[0]) in CLASSES)
     if _RELATIVE.match(text):
         opens = "relative"

@@ -145,9 +145,12 @@ def has_other_owner(claim: str, topic: str, evidence: OwnedValues) -> bool:
         return True
     side = side_of(claim)
     stated = _EXCESS.sub(" ", _SET_ASIDE.sub(" ", claim))
-    return any(
-        not words & AGGREGATES and _misplaced(value, words, evidence, side) for value, words in _claimed(stated, topic)
-    )
+    claimed = [*_claimed(stated, topic)]
+    kinds = [kind_of(value) for value, _ in claimed]
+    if topic and len(set(kinds)) < len(kinds):
+        # "What do skis and a bicycle cost?" names both things; a claim with two values tells them apart itself.
+        claimed += [each for each in _claimed(stated, "") if kinds.count(kind_of(each[0])) > 1]
+    return any(not words & AGGREGATES and _misplaced(value, words, evidence, side) for value, words in claimed)
 
 
 def adds_others(claim: str, topic: str, evidence: OwnedValues) -> bool:

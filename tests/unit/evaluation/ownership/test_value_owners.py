@@ -27,6 +27,40 @@ def test_a_difference_is_not_the_value_of_another_subject(evidence: str, right: 
     assert _misplaced(wrong, evidence)
 
 
+@pytest.mark.parametrize(
+    ("evidence", "question", "right", "wrong"),
+    [
+        (
+            "A boat costs 60 euros per day, a pair of oars 45 euros.",
+            "What do oars and a boat cost?",
+            "A pair of oars costs 45 euros and a boat 60 euros per day.",
+            "A pair of oars costs 60 euros and a boat 45 euros per day.",
+        ),
+        (
+            "A single room costs 80 euros, a double room 120 euros.",
+            "What do single and double rooms cost?",
+            "A double room costs 120 euros and a single room 80 euros.",
+            "A double room costs 80 euros and a single room 120 euros.",
+        ),
+        (
+            "A coffee costs 3 euros. A slice of cake costs 5 euros.",
+            "",
+            "A slice of cake costs 5 euros and a coffee 3 euros.",
+            "A slice of cake costs 3 euros and a coffee 5 euros.",
+        ),
+        (
+            "A bus leaves at 9:15, a tram at 9:40.",
+            "",
+            "A bus leaves at 9:15 and a tram at 9:40.",
+            "A bus leaves at 9:40 and a tram at 9:15.",
+        ),
+    ],
+)
+def test_things_with_an_article_have_values_of_their_own(evidence: str, question: str, right: str, wrong: str) -> None:
+    assert not _misplaced(right, evidence, topic=question)
+    assert _misplaced(wrong, evidence, topic=question)
+
+
 LOVELACE = "Ada Lovelace was born in 1815 in London. Charles Babbage was born in 1791 and outlived her."
 SALARIES = "| Name | Salary |\n|---|---|\n| Ann | 300 |\n| Bob | 500 |"
 RECORDS = (
