@@ -225,7 +225,7 @@ class ReviewSteps(ReviewQueue):
         place = await self._place(review_id, who)
         lock = (await self._locks.known([review_id])).get(review_id)
         if lock is not None and lock.holder == who.name:
-            await self._locks.release(review_id, who.name)
+            await self._locks.release(review_id, who.name, self._now())
             if lock.opened_at is not None:
                 await self._tell("unassigned", place, who)
 
@@ -281,7 +281,7 @@ class ReviewSteps(ReviewQueue):
         until = self.undo_until(event.occurred_at)
         left = Left(event.kind, place.queue, place.deadline_at, until or event.occurred_at)
         await self._left.note(place.review_id, who.name, left, event.occurred_at)
-        await self._locks.release(place.review_id, who.name)
+        await self._locks.release(place.review_id, who.name, event.occurred_at)
 
     def undo_until(self, at: datetime) -> datetime | None:
         """Return the end of the undo window of a step or decision; ``None`` if nothing can be undone."""

@@ -227,3 +227,25 @@ async def test_thousands_of_decisions_whose_rows_are_not_stored_hide_no_queue(
     assert found is not None and found.answer_id == "a-2"
     stats = await service.stats(ANNA)
     assert (stats.backlog, stats.decided_today) == (1, 4_001)
+
+
+async def test_the_time_of_a_review_goes_on_where_its_page_was_left(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published
+) -> None:
+    request, service = review_request(1), console()
+    await store_requests(rows, [request])
+    for leave in (service.unlock, service.skip):
+        await service.lock(request.review_id, ANNA)
+        clock.now += timedelta(seconds=20)
+        await leave(request.review_id, ANNA)
+        clock.now += timedelta(seconds=100)
+        # The time of another person is not theirs.
+        await service.lock(request.review_id, BEN)
+        clock.now += timedelta(seconds=7)
+        await service.unlock(request.review_id, BEN)
+    await service.lock(request.review_id, ANNA)
+    clock.now += timedelta(seconds=5)
+    await service.decide(request.review_id, APPROVE.model_copy(update={"review_duration": 600}), ANNA)
+    await service.stop()
+    (decision,) = await decisions(published)
+    assert decision.review_duration == 45

@@ -160,6 +160,13 @@ async def review(request: Request, principal: Reviewing, service: Service, team:
     return await _review_page(request, principal, service, team, resources)
 
 
+@router.get("/review/counts")
+async def review_counts(principal: Reviewing, service: Service) -> dict[str, int]:
+    """Return how many requests are open, and of how many the readers wait, for the head of the page."""
+    totals = await service.open_totals(reviewer_of(principal))
+    return {"open": totals.number, "held": totals.held or 0}
+
+
 @router.get("/review/{review_id}")
 async def review_one(
     review_id: str, request: Request, principal: Reviewing, service: Service, team: Team, resources: Shared
@@ -297,8 +304,13 @@ async def _review_values(
     askable: list[str] = []
     if resources.review is not None and item.action not in (None, "", WITHDRAW) and item.decided_by != POLICY:
         askable = await resources.review.able_people(item.tenant, item.review_id, reviewer_of(principal))
+    # Others follow the link to the page of the answer.
+    is_shown = item.action not in (None, "", WITHDRAW) and Scope.READ not in principal.scopes
     return {
         "askable": askable,
+        "got": await resources.review.readers_got(item.review_id, reviewer_of(principal))
+        if resources.review is not None and is_shown
+        else None,
         "item": item,
         "undo_seconds": resources.settings.review.undo_seconds,
         "now": resources.now(),

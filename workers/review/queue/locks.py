@@ -17,6 +17,9 @@ from workers.review.review_models import Lock
 MARK_SECONDS = 900
 """Lifetime of a mark: longer than the delay of the rows, also during a backlog."""
 
+HELD_SECONDS = 86_400
+"""For how long the time of a reviewer on a request that they left counts for the next time."""
+
 SECOND = "second:"
 """Start of the names of marks of second reviews."""
 
@@ -109,7 +112,7 @@ class ReviewLocks:
             The current lock, which may belong to another reviewer; ``None`` without Redis.
         """
         expires = now + timedelta(seconds=self._seconds)
-        since = now - timedelta(seconds=held_before)
+        since = now - timedelta(seconds=held_before or await self._held_before(review_id, holder))
         wanted = Lock(holder=holder, since=since, expires_at=expires, opened_at=now if opened else None)
         milliseconds = str(int(self._seconds * 1000))
         try:
@@ -120,9 +123,24 @@ class ReviewLocks:
             return None
         return Lock.model_validate_json(value)
 
-    async def release(self, review_id: str, holder: str) -> None:
-        """Release the lock of a request if the holder has it."""
+    async def _held_before(self, review_id: str, holder: str) -> float:
+        """Return for how long a reviewer held a request before they left it, seconds."""
+        key = f"{review_id}:{holder}"
+        return float((await self._read("held", [key]) or {}).get(key, 0.0))
+
+    async def release(self, review_id: str, holder: str, left_at: datetime | None = None) -> None:
+        """Release the lock of a request if the holder has it.
+
+        Args:
+            review_id: the request.
+            holder: name of the reviewer.
+            left_at: time at which the reviewer left the request undecided; their next lock counts the time of this one.
+        """
+        lock = (await self.known([review_id])).get(review_id) if left_at else None
         try:
+            if left_at and lock is not None and lock.holder == holder:
+                held = (left_at - lock.since).total_seconds()
+                await self._shared.ask("set", self._shared.key("held", f"{review_id}:{holder}"), held, ex=HELD_SECONDS)
             await self._shared.ask("eval", RELEASE, 1, self._lock(review_id), holder)
         except SharedStateAway:
             return  # the lock expires

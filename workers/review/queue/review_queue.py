@@ -18,7 +18,7 @@ from workers.review.queue.left_requests import standing_escalations
 from workers.review.queue.locks import SECOND, DecisionMark, ReviewLocks, is_second
 from workers.review.queue.newest_decisions import merged_decisions, newest_decisions
 from workers.review.queue.second_share import SECOND_OFFERED, is_sampled, sample_of
-from workers.review.reader_outcomes import reader_outcomes
+from workers.review.reader_outcomes import ReaderOutcome, reader_outcome, reader_outcomes
 from workers.review.review_errors import WITHDRAW, UnknownReview
 from workers.review.review_models import (
     AskedOpinion,
@@ -182,6 +182,26 @@ class ReviewQueue:
             agreement_pairs=len(pairs),
             median_active_seconds=figures.median_seconds,
         )
+
+    async def open_totals(self, who: Reviewer) -> QueueTotals:
+        """Return the totals of the open requests that a reviewer may see; what can still be undone counts as decided."""
+        filters = QueueFilters(tenants=tuple(sorted(who.tenants)))
+        return await self._store.open_totals(filters, list(await self._locks.recent()))
+
+    async def readers_got(self, review_id: str, who: Reviewer) -> ReaderOutcome | None:
+        """Return what readers got from the final decision on a request; ``None`` without one, or if it was withdrawn.
+
+        Raises:
+            UnknownReview: the request does not exist, or the reviewer may not see it.
+        """
+        place = await self._place(review_id, who)
+        decision = await self._store.final_decision(place.tenant, review_id)
+        if decision is None:
+            return None
+        request = await self._request(place)
+        # The row of a decision lacks what stands in its request.
+        of_request = {"query": request.query, "original_answer": request.answer, "releasable": request.releasable}
+        return reader_outcome(decision.model_copy(update=of_request))
 
     async def unstored(self, who: Reviewer, since: datetime) -> list[tuple[str, DecisionMark]]:
         """Return decisions that rows do not show yet, each with the name of its mark; those that can be undone too."""

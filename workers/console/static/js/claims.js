@@ -61,7 +61,7 @@ export function judge(verdict) {
   const claim = holder.dataset.selected;
   if (!claim) return;
   const choice = [...holder.querySelectorAll(`[data-verdict="${CSS.escape(claim)}"]`)].find((each) => each.value === verdict);
-  if (!choice) return;
+  if (!choice || choice.disabled) return;
   choice.checked = true;
   // As a click does: the draft is kept, and what depends on verdicts follows.
   choice.dispatchEvent(new Event("change", { bubbles: true }));

@@ -16,7 +16,8 @@ const SLOW_MS = 3_000;
 const WAITING = "The console has not answered yet; still waiting.";
 let hiding = 0;
 
-function buttonFor({ name, about, run, until }) {
+/** A button that does something, with the seconds that are left for it. */
+export function buttonFor({ name, about, run, until }) {
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = name;
@@ -53,9 +54,9 @@ function show(text, actions, isError) {
 }
 
 /** Report what went well; an action is offered for the time that it is possible, and its button counts down. */
-export function say(text, action) {
+export function say(text, action, forMs = action?.forMs ?? SHOWN_MS) {
   show(sentence(text), action ? [{ ...action, until: action.forMs && Date.now() + action.forMs }] : [], false);
-  hiding = setTimeout(() => status.replaceChildren(...status.querySelectorAll(".waiting")), action?.forMs ?? SHOWN_MS);
+  hiding = setTimeout(() => status.replaceChildren(...status.querySelectorAll(".waiting")), forMs);
 }
 
 /** Report an error, with the way to log in again if the session has ended. */

@@ -13,6 +13,7 @@ export const draftOf = (review) => JSON.parse(sessionStorage.getItem(keyOf(revie
 
 /** Keep what is typed and chosen now, with the active time; without the correction where it was discarded. */
 export function keepDraft(root, review, withCorrection = true) {
+  active.count();
   const fields = FIELDS.filter((name) => withCorrection || name !== "corrected");
   const draft = {
     at: Date.now(),
@@ -21,6 +22,8 @@ export function keepDraft(root, review, withCorrection = true) {
     texts: Object.fromEntries(fields.map((name) => [name, root.querySelector(`#${name}`)]).filter(([, field]) => field && field.value !== field.defaultValue).map(([name, field]) => [name, field.value])),
     verdicts: Object.fromEntries([...root.querySelectorAll("[data-verdict]:checked")].map((each) => [each.dataset.verdict, each.value])),
   };
+  // Where there are too many, those that hold nothing but time go first.
+  if (!Object.keys(draft.texts).length && !Object.keys(draft.verdicts).length) draft.at = 0;
   sessionStorage.setItem(keyOf(review), JSON.stringify(draft));
   const kept = Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
   kept.sort((one, other) => JSON.parse(sessionStorage.getItem(one)).at - JSON.parse(sessionStorage.getItem(other)).at);

@@ -2,13 +2,13 @@
 
 import { complain, say, send } from "./common.js";
 import { holder, item } from "./review_item.js";
+import { whileOff } from "./waiting.js";
 
 const address = () => `/api/reviews/${encodeURIComponent(item().dataset.review)}/opinion`;
 
-async function ask(button) {
+async function ask() {
   const field = document.getElementById("opinion-person");
   const [chosen] = field.selectedOptions;
-  button.disabled = true;
   try {
     await send(address(), { person: chosen.value || null });
     const line = document.getElementById("asked-opinion").content.firstElementChild.cloneNode(true);
@@ -20,8 +20,6 @@ async function ask(button) {
     say(`Second opinion asked of ${chosen.textContent}.`);
   } catch (error) {
     complain(error);
-  } finally {
-    button.disabled = false;
   }
 }
 
@@ -37,7 +35,7 @@ async function end(line) {
 }
 
 holder.addEventListener("click", ({ target }) => {
-  const asking = target.closest("[data-ask-opinion]");
-  if (asking) ask(asking);
-  else if (target.closest("[data-end-opinion]")) end(target.closest("[data-opinion]"));
+  const line = target.closest("[data-end-opinion]")?.closest("[data-opinion]");
+  if (target.closest("[data-ask-opinion]")) whileOff("", ask);
+  else if (line) whileOff("", () => end(line));
 });

@@ -1,16 +1,37 @@
 // The queue as a list: choose requests, preview an action on them, and take it.
 
-import { beginningOf, complain, reasonOf, say, send } from "./common.js";
+import { beginningOf, complain, parsed, reasonOf, say, send } from "./common.js";
 import { isShortcut } from "./shortcuts.js";
 import { offerUndo, undo } from "./undo.js";
+import { whileOff } from "./waiting.js";
 
 const LONGEST_TITLE = 80;
+let sending = false; // an action on the chosen requests is on its way
 
 const bulk = document.getElementById("bulk");
 const dialog = document.getElementById("bulk-preview");
 const action = document.getElementById("bulk-action");
 const boxes = [...document.querySelectorAll("[data-choose]")];
+const KEPT = "queue-choice"; // what is chosen and typed in the list, kept in this tab
+const FIELDS = ["bulk-action", "bulk-assignee", "bulk-reason"];
 const chosen = () => boxes.filter((box) => box.checked).map((box) => box.dataset.choose);
+
+/** Keep what is chosen and typed, by the address of the list. */
+function keepChoice() {
+  const fields = Object.fromEntries(FIELDS.map((name) => [name, document.getElementById(name).value]));
+  sessionStorage.setItem(KEPT, JSON.stringify({ address: location.search, chosen: chosen(), fields }));
+}
+
+/** Choose and write what was kept of this list, as after a session that ended. */
+function restoreChoice() {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+  if (kept?.address !== location.search) return;
+  for (const box of boxes) box.checked = kept.chosen.includes(box.dataset.choose);
+  for (const [name, value] of Object.entries(kept.fields)) {
+    const field = document.getElementById(name);
+    if (!field.options || [...field.options].some((option) => option.value === value)) field.value = value;
+  }
+}
 
 function showChoice() {
   document.getElementById("chosen-count").textContent = `${chosen().length} chosen`;
@@ -165,16 +186,30 @@ function givenTo(ids) {
   };
 }
 
+/** Show the totals of the list as they are now; what was just done counts. */
+async function showTotals() {
+  const shown = parsed((await send(location.pathname + location.search, undefined, { method: "GET", background: true })).text);
+  const totals = [...shown].map((node) => node.querySelector?.("#queue-totals")).find(Boolean);
+  document.getElementById("queue-totals").replaceChildren(...totals.childNodes);
+}
+
 async function act() {
   const why = document.getElementById("bulk-why");
   if (!why.reportValidity()) return;
   if (why.required) document.getElementById("bulk-reason").value = why.value;
+  dialog.close();
+  keepChoice();
+  sending = true;
+  await whileOff(`Being sent: ${document.getElementById("bulk-words").textContent}`, sendChosen);
+  sending = false;
+}
+
+async function sendChosen() {
   try {
     const response = await send("/api/reviews/bulk", body(false));
     const outcomes = JSON.parse(response.text);
     const acted = outcomes.filter((each) => each.done);
     const done = acted.map((each) => each.review_id);
-    dialog.close();
     const count = `${done.length} of ${outcomes.length}`;
     // The first one was decided before the last one, and all are undone together.
     const run = isForPerson() && done.length ? givenTo(done) : undefined;
@@ -189,10 +224,14 @@ async function act() {
       [box.checked, box.disabled] = [false, true];
       row.querySelector("td:last-child").textContent = words();
       row.classList.add("done");
+      const waits = row.querySelector("[data-waits]");
+      if (waits && action.value !== "escalate") waits.textContent = "–";
     }
+    document.getElementById("bulk-reason").value = "";
     showChoice();
+    keepChoice();
+    if (!isForPerson()) showTotals().catch(() => {}); // they follow with the next page
   } catch (error) {
-    dialog.close();
     complain(error);
   }
 }
@@ -200,10 +239,12 @@ async function act() {
 document.addEventListener("keydown", (event) => {
   if (event.key !== "u" || event.repeat || !isShortcut(event)) return;
   event.preventDefault();
-  undo();
+  if (!sending) undo();
 });
 
 if (bulk) {
+  restoreChoice();
+  for (const name of ["input", "change"]) document.getElementById("main").addEventListener(name, keepChoice);
   bulk.addEventListener("submit", preview);
   action.addEventListener("change", showChoice);
   boxes.forEach((box) => box.addEventListener("change", showChoice));

@@ -14,7 +14,8 @@ import { buttonOf, holder, isOpen, item, keep } from "./review_item.js";
 import { beginLayout, low, startOfQuestion, toggleGuidelines, toggleQuestion } from "./review_layout.js";
 import { addressOf } from "./saved_filters.js";
 import { fieldOf, isShortcut } from "./shortcuts.js";
-import { noteVote, offerUndo, questionOf, undo } from "./undo.js";
+import { noteVote, offerUndo, questionOf, undo, undoButtonOf } from "./undo.js";
+import { isOff, onSince, turnOn, whileOff } from "./waiting.js";
 
 const help = document.getElementById("help");
 const filters = document.getElementById("queue-filters");
@@ -26,6 +27,7 @@ const VERDICT_KEYS = { 1: "supported", 2: "contradicted", 3: "unsupported", 4: "
 const UNDO_MS = Number(holder.dataset.undoSeconds) * 1000;
 const LOOK_AGAIN_MS = 15_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const PAUSE_MS = 1_000; // what was typed while the page waited has ended after it
 const RENEW_MS = Math.min((Number(holder.dataset.lockSeconds) * 1000) / 3, LONGEST_TIMER_MS);
 
 let ahead = null; // a promise of the nodes of the next request
@@ -33,7 +35,11 @@ let showing = Promise.resolve(); // settled when the last request that was asked
 let taken = []; // identifiers that this page holds
 let done = []; // identifiers decided or left here: the rows of the queue are a moment behind
 let filtered = location.search; // the filters of what is shown
-let busy = false;
+let sending = false; // a step that ends the work on a request is on its way
+let sent = Promise.resolve(); // settled when it has arrived
+let voted = Promise.resolve(); // settled when the last vote has arrived
+let typedAhead = false; // keys were typed while the page waited for a reply
+let lastAhead = 0; // when the last of them was typed, or of those that went on with them
 let renewed = 0; // when the lock of what is shown was taken or renewed
 
 // ---------------------------------------------------------------- loading
@@ -85,9 +91,10 @@ async function opensHere(nodes) {
   }
 }
 
-/** Show the next request, one caller after the other; with its keys in reach unless somebody types elsewhere. */
-function showNext() {
-  showing = showing.then(async () => {
+/** Show the next request, one caller after the other; with its keys in reach unless somebody types elsewhere. What is looked for in
+ *  the background turns nothing off meanwhile. */
+function showNext({ background = false } = {}) {
+  const load = async () => {
     try {
       const nodes = await nextRequest();
       if (nodes) show(nodes);
@@ -95,35 +102,45 @@ function showNext() {
     } catch (error) {
       showAway(error);
     }
-  });
+  };
+  showing = showing.then(() => (background ? load() : whileOff("", load)));
   return showing;
 }
 
-/** Show one request by its identifier, as it is now, also one that is decided. */
+/** Put something in the place of what is shown. */
+function place(...nodes) {
+  holder.replaceChildren(...nodes);
+  turnOn();
+}
+
+/** Show one request by its identifier, as it is now, also one that is decided or that another person has. */
 function openReview(review) {
-  showing = showing.then(async () => {
+  const load = async () => {
     try {
-      const response = await send(`/review/${encodeURIComponent(review)}/item`, undefined, { method: "GET" });
+      const nodes = [...parsed((await send(`/review/${encodeURIComponent(review)}/item`, undefined, { method: "GET" })).text)];
       const left = isOpen() ? item().dataset.review : review;
+      if (isOpen()) keep();
       if (left !== review) {
         taken = taken.filter((each) => each !== left);
         giveBack([left]);
       }
-      holder.replaceChildren(...parsed(response.text));
+      const isClosed = nodes.find((node) => node.dataset?.review).dataset.closed !== undefined;
+      const refusal = isClosed ? undefined : await lockOf(review);
+      place(...nodes);
       showAddress(review);
       begin();
-      if (!isOpen()) return;
-      taken.push(review);
-      await renew(review);
+      if (refusal) stop(refusal);
     } catch (error) {
       complain(error);
     }
-  });
+  };
+  showing = showing.then(() => whileOff("", load));
   return showing;
 }
 
 // Back and forward show the request of the address; what was typed is kept in its draft.
-addEventListener("popstate", () => {
+addEventListener("popstate", async () => {
+  await sent; // it does not go on to the next request where the address leads elsewhere
   if (location.search !== filtered) location.reload();
   else if (reviewOfAddress()) openReview(reviewOfAddress());
   else showNext();
@@ -131,7 +148,7 @@ addEventListener("popstate", () => {
 
 function show(nodes) {
   const focus = !holder.querySelector("#queue-empty") || !document.activeElement?.matches("input, select, textarea");
-  holder.replaceChildren(...nodes);
+  place(...nodes);
   showAddress(item().dataset.review);
   begin(focus);
   loadAhead();
@@ -143,7 +160,7 @@ async function showEmpty() {
   const before = document.getElementById("queue-empty");
   const [empty] = [...left].filter((node) => node.id === "queue-empty");
   if (before?.outerHTML === empty.outerHTML) return;
-  holder.replaceChildren(empty);
+  place(empty);
   showAddress("");
   if (!before || before.contains(document.activeElement) || document.activeElement === document.body) empty.focus();
 }
@@ -153,19 +170,33 @@ function showAway(error) {
   const words = document.createElement("p");
   words.id = "queue-away";
   words.className = "warn";
-  words.textContent = `The next request could not be loaded: ${error.status ? error.message : "the console does not answer"}.`;
+  words.textContent = `The next request could not be loaded: ${error.status ? error.message.replace(/\.$/, "") : "the console does not answer"}.`;
   const again = document.createElement("button");
   again.type = "button";
   again.textContent = "Try again";
   again.setAttribute("aria-describedby", words.id);
   again.addEventListener("click", showNext);
-  holder.replaceChildren(words, again);
+  place(words, again);
   again.focus();
 }
 
+let counted = 0; // steps that were counted here
+
+/** Show how many requests are open now, which others decide as well. */
+async function showOpen() {
+  const before = counted;
+  const { open, held } = JSON.parse((await send("/review/counts", undefined, { method: "GET", background: true })).text);
+  // A step of this page that came between may be in the counts or not.
+  if (before === counted && !sending) [openCount.textContent, heldCount.textContent] = [open, held].map(String);
+}
+
+setInterval(() => {
+  if (document.visibilityState === "visible") showOpen().catch(() => {}); // a message would cover what somebody reads
+}, LOOK_AGAIN_MS);
+
 setInterval(async () => {
-  if (document.visibilityState !== "visible" || busy || !document.getElementById("queue-empty")) return;
-  await showNext();
+  if (document.visibilityState !== "visible" || isOff() || !document.getElementById("queue-empty")) return;
+  await showNext({ background: true });
   if (item()) say("A request waits for review.");
 }, LOOK_AGAIN_MS);
 
@@ -199,14 +230,50 @@ async function renew(review) {
   renewed = performance.now();
 }
 
+/** Lock a request for this page; returns the error that keeps it from this reviewer. */
+async function lockOf(review) {
+  try {
+    await renew(review);
+    taken.push(review);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
 /** Keep what somebody looks at; what nobody looks at goes to others in time. */
 function renewShown() {
-  if (isOpen() && !busy && document.visibilityState === "visible") renew(item().dataset.review).catch(complain);
+  if (isOpen() && !isOff() && document.visibilityState === "visible") renew(item().dataset.review).catch(stop);
 }
 setInterval(renewShown, RENEW_MS);
 document.addEventListener("visibilitychange", () => {
   if (performance.now() - renewed >= RENEW_MS) renewShown();
 });
+
+/** Say above the request why it cannot be decided here now, and turn its decisions off; what was typed stays. */
+function stop(error) {
+  if (!isOpen() || (error.status !== 409 && error.status !== 404)) {
+    complain(error);
+    return;
+  }
+  const article = item();
+  article.dataset.closed = "";
+  forget(article.dataset.review, error.problem.conflict);
+  const isOwn = error.problem.conflict === "decided" && error.problem.who === holder.dataset.name;
+  const { words, button } = isOwn ? undoButtonOf(article.dataset.review, questionOf(article), error.problem.when) : {};
+  const card = document.getElementById("stopped").content.firstElementChild.cloneNode(true);
+  card.querySelector("[data-words]").textContent = isOwn ? `You have ${words} this request.` : `${causeOf(error)}.`;
+  card.querySelector("[data-undo]").replaceWith(button ?? "");
+  article.querySelector(".request-head").after(card);
+  article.querySelector(".state-line").hidden = error.problem.conflict !== "locked";
+  for (const each of article.querySelectorAll(".decide [data-action], [data-action=send], [data-action=discard], [data-verdict]")) each.disabled = true;
+  for (const each of article.querySelectorAll("#corrected, #comment, #decision-reason")) each.readOnly = true;
+  if (!isOwn) complain(error);
+}
+
+/** The cause of a refusal as a sentence without its full stop, and without what to do next, for which there are buttons. */
+const causeOf = ({ message }, request = "this request") =>
+  message.replace(/; (wait until then, or )?take the next one/, "").replace("this request", request).replace(/\.$/, "");
 
 /** What was decided or left here, or is another's, who may give it back. */
 function forget(review, conflict) {
@@ -221,21 +288,22 @@ const said = () => ({
   reason: reasonOf(document.getElementById("decision-reason")),
 });
 
-/** A vote is feedback and decides nothing: the request stays. */
-async function vote(action) {
-  if (busy) return;
-  busy = true;
+/** A vote is feedback and decides nothing: the request stays, and a step that ends the work on it waits for the vote. */
+function vote(action) {
+  if (!isOpen()) return;
   const article = item();
-  try {
-    await send(`/api/reviews/${article.dataset.review}/decision`, { ...said(), user_action: action });
-    for (const name of ["upvote", "downvote"]) buttonOf(name).setAttribute("aria-pressed", String(name === action));
-    noteVote();
-    say(`${action}d. The request still waits for its decision.`);
-  } catch (error) {
-    complain(error);
-  } finally {
-    busy = false;
-  }
+  const body = { ...said(), user_action: action };
+  say(`Being sent: ${action}d: ${questionOf(article)}`);
+  voted = voted.then(async () => {
+    try {
+      await send(`/api/reviews/${article.dataset.review}/decision`, body);
+      for (const name of ["upvote", "downvote"]) article.querySelector(`[data-action="${name}"]`).setAttribute("aria-pressed", String(name === action));
+      noteVote();
+      if (!sending) say(`${action}d. The request still waits for its decision.`);
+    } catch (error) {
+      if (!sending) complain(error);
+    }
+  });
 }
 
 /** Say which claims speak against an approval that has neither a verdict on them nor a reason. */
@@ -272,7 +340,7 @@ function askWhy(action) {
 /** Approve, also with a warning; ask for a verdict or a reason where a claim is contradicted. */
 function approve(action) {
   const { reason, user_comment: comment } = said();
-  if (busy || !isOpen()) return;
+  if (isOff() || !isOpen()) return;
   if (buttonOf(action).ariaDisabled) {
     complain({ status: 422, message: "The answer is empty, so readers would get nothing; write a correction, or reject the answer" });
     return;
@@ -303,7 +371,7 @@ function approve(action) {
 
 async function decide(action, discarded = false) {
   const article = item();
-  if (!isOpen() || busy) return;
+  if (!isOpen() || isOff()) return;
   const review = article.dataset.review;
   const corrected = document.getElementById("corrected");
   if (action === "correct" && isBlank()) {
@@ -315,6 +383,7 @@ async function decide(action, discarded = false) {
     return;
   }
   if (action !== "correct" && !discarded && isEdited() && !(await discards(action))) return;
+  if (item() !== article) return; // a step back showed another one meanwhile
   const { reason, user_comment: comment } = said();
   if ((reason || comment) && isSaidForAnother(action)) {
     askWhy(action);
@@ -339,51 +408,63 @@ async function decide(action, discarded = false) {
 /** Count a decision at the head of the page, or take it back; what was skipped or escalated stays open. */
 function count({ second, held }, number = 1) {
   const add = (shown, more) => (shown.textContent = String(Math.max(0, Number(shown.textContent) + more)));
+  counted += 1;
   add(ownCount, number);
   if (second === undefined) add(openCount, -number);
   if (held !== undefined) add(heldCount, -number);
 }
 
-/** Do something that ends the work on a request, then show the next one. */
+/** Do something that ends the work on a request, then show the next one; meanwhile the page is off and says what is sent. */
 async function leave(review, act, words, { decides = false, correcting = false } = {}) {
-  if (busy) return;
-  busy = true;
+  if (isOff() || !isOpen()) return;
   const article = item();
-  try {
-    const response = await act();
-    forget(review);
-    if (decides) count(article.dataset);
-    const receipt = response.text ? JSON.parse(response.text) : {};
-    await showNext();
-    const run = () => {
-      done = done.filter((each) => each !== review);
-      if (decides) count(article.dataset, -1);
-      return openReview(review);
-    };
-    // What was skipped or escalated can be undone for as long as a decision.
-    const until = decides ? receipt.undo_until : UNDO_MS && new Date((response.at || Date.now()) + UNDO_MS).toISOString();
-    offerUndo({ reviews: [review], question: questionOf(article), words, until, at: response.at, run });
-  } catch (error) {
-    await refused(review, error, correcting);
-  } finally {
-    busy = false;
-  }
+  const question = questionOf(article);
+  sending = true;
+  sent = whileOff(`Being sent: ${words}: ${question}`, async () => {
+    try {
+      await voted;
+      const response = await act();
+      forget(review);
+      if (decides) count(article.dataset);
+      const receipt = response.text ? JSON.parse(response.text) : {};
+      await goOnFrom(review);
+      const run = () => {
+        done = done.filter((each) => each !== review);
+        if (decides) count(article.dataset, -1);
+        return openReview(review);
+      };
+      // What was skipped or escalated can be undone for as long as a decision.
+      const until = decides ? receipt.undo_until : UNDO_MS && new Date((response.at || Date.now()) + UNDO_MS).toISOString();
+      offerUndo({ reviews: [review], question, words, until, at: response.at, run });
+    } catch (error) {
+      await refused(review, error, { correcting, what: `Not ${words}: ${question}` });
+    } finally {
+      sending = false;
+    }
+  });
+  await sent;
 }
 
+/** Show the next request, unless a step back leads to another one meanwhile. */
+const goOnFrom = (review) => reviewOfAddress() === review && showNext();
+
 /** Go on after a refusal: look at what has changed, keep a correction that was typed, else leave it to who was faster. */
-async function refused(review, error, correcting) {
+async function refused(review, error, { correcting, what }) {
   if (error.problem?.conflict === "changed") {
     await reload(review);
     return;
   }
   const gone = error.status === 409 || error.status === 404;
   if (gone && correcting) {
-    complain({ ...error, message: `${error.message.replace(/\.$/, "")}. Nothing was sent; your correction is still here.` });
+    stop(error);
+    complain({ ...error, message: `${causeOf(error)}. Nothing was sent; your correction is still here.` });
     return;
   }
   if (gone) {
     forget(review, error.problem.conflict);
-    await showNext();
+    await goOnFrom(review);
+    complain({ ...error, message: `${what}. ${causeOf(error, "it")}.` });
+    return;
   }
   complain(error);
 }
@@ -394,7 +475,7 @@ async function reload(review) {
   keepDraft(holder, review);
   try {
     const response = await send(`/review/${review}/item`, undefined, { method: "GET" });
-    holder.replaceChildren(...parsed(response.text));
+    place(...parsed(response.text));
   } catch (error) {
     complain(error);
     return;
@@ -410,7 +491,7 @@ const ACTIONS = {
   correct: () => isOpen() && openCorrection(),
   send: () => decide("correct"),
   reject,
-  skip: () => leave(item().dataset.review, () => send(`/api/reviews/${item().dataset.review}/skip`), "skipped"),
+  skip,
   escalate,
   upvote: () => vote("upvote"),
   downvote: () => vote("downvote"),
@@ -418,7 +499,8 @@ const ACTIONS = {
   question: toggleQuestion,
   close: closeCorrection,
   discard: discardCorrection,
-  next: showNext,
+  next: () => showNext(),
+  again: () => openReview(item().dataset.review),
 };
 
 /** Ask about a correction that was typed when another decision is taken; true to discard it. */
@@ -427,13 +509,22 @@ async function discards(action) {
   if (answer === "send") {
     openCorrection(false);
     decide("correct");
-  }
+  } else if (answer === "edit") openCorrection();
   return answer === "discard";
+}
+
+/** Leave the request to others for a while. */
+function skip() {
+  if (!isOpen()) return;
+  const review = item().dataset.review;
+  active.count();
+  keep();
+  leave(review, () => send(`/api/reviews/${review}/skip`), "skipped");
 }
 
 /** Ask why others should decide, then escalate with the verdicts that were given so far. */
 function escalate() {
-  if (busy || !isOpen()) return;
+  if (isOff() || !isOpen()) return;
   const review = item().dataset.review;
   const verdicts = ownVerdicts();
   document.getElementById("escalation-verdicts").textContent = verdicts.length
@@ -447,7 +538,8 @@ function escalate() {
 /** Ask why an answer is rejected unless it was said already, then reject it. */
 async function reject() {
   const { reason, user_comment: comment } = said();
-  if (busy || !isOpen() || (isEdited() && !(await discards("reject")))) return;
+  const article = item();
+  if (isOff() || !isOpen() || (isEdited() && !(await discards("reject"))) || item() !== article) return;
   if (reason || comment) decide("reject", true);
   else askWhy("reject");
 }
@@ -503,20 +595,36 @@ const KEYS = {
   "?": () => help.showModal(),
 };
 
+/** Whether a key came too early for what is shown now: while the page waited for a reply, or in one go with what was typed then. While
+ *  something is undone, another undo waits for it, unless other keys were typed before. */
+function isEarly(event) {
+  if (isOff() && event.key === "u" && !sending && !typedAhead) return false;
+  const isPaused = event.timeStamp - Math.max(lastAhead, onSince()) >= PAUSE_MS;
+  typedAhead = isOff() || (typedAhead && !isPaused);
+  if (typedAhead) lastAhead = event.timeStamp;
+  return typedAhead;
+}
+
 document.addEventListener("keydown", (event) => {
   const field = fieldOf(event);
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     // Elsewhere it presses nothing: browsers take it for Enter on a button.
     event.preventDefault();
-    if (event.target.id === "corrected") decide("correct");
+    const isInEditor = event.target.id === "corrected" || (correctionOpen() && !field && !document.querySelector("dialog[open]"));
+    if (isInEditor) decide("correct");
     return;
   }
+  if (event.key === "Escape" && isOff()) return;
   if (event.key === "Escape" && !document.querySelector("dialog[open]") && (field || correctionOpen())) {
     if (correctionOpen() && (!field || field.id === "corrected")) closeCorrection();
     else document.getElementById("question")?.focus({ preventScroll: true });
     return;
   }
-  if (!isShortcut(event)) return;
+  if (!isShortcut(event) || event.key.length > 1) return;
+  if (isEarly(event)) {
+    event.preventDefault();
+    return;
+  }
   const run = KEYS[event.key] ?? (VERDICT_KEYS[event.key] && (() => judge(VERDICT_KEYS[event.key])));
   if (run) {
     event.preventDefault();
@@ -545,6 +653,7 @@ filters.addEventListener("submit", async (event) => {
   const address = addressOf(filters);
   history.replaceState(null, "", address ? `/review?${address}` : "/review");
   filtered = location.search;
+  await sent;
   await showing;
   await ahead?.catch(() => {});
   const held = taken;
@@ -552,11 +661,13 @@ filters.addEventListener("submit", async (event) => {
   await giveBack(held);
   await showNext();
 });
-addEventListener("pagehide", () => giveBack(taken));
+addEventListener("pagehide", () => {
+  if (isOpen() && !sending) keep();
+  giveBack(taken);
+});
 
 if (isOpen()) {
-  taken.push(item().dataset.review);
-  renew(item().dataset.review).catch(complain);
+  lockOf(item().dataset.review).then((refusal) => refusal && stop(refusal));
   begin();
   loadAhead();
 } else if (item()) {

@@ -4,12 +4,15 @@ import { small } from "./common.js";
 import { select } from "./claims.js";
 import { holder } from "./review_item.js";
 
-/** Open or close the guidelines; they stay as they are for the next request. */
+/** Open the guidelines and lead the focus there, or close them; they stay as they are for the next request. */
 export function toggleGuidelines() {
   const guidelines = document.getElementById("guidelines");
   if (!guidelines) return;
+  const hadFocus = guidelines.contains(document.activeElement);
   guidelines.open = !guidelines.open;
   guidelines.scrollIntoView({ block: "nearest" });
+  if (guidelines.open) (guidelines.querySelector("[tabindex]") ?? guidelines.querySelector("summary")).focus({ preventScroll: true });
+  else if (hadFocus) document.getElementById("question").focus({ preventScroll: true });
 }
 
 /** Prepare the guidelines of the request; they stay open or closed as for the request before. */
@@ -84,6 +87,10 @@ export function startOfQuestion() {
 }
 
 const barSize = new ResizeObserver(fitBar);
+
+// A message of several lines moves the question down instead of covering it.
+const messages = document.getElementById("status");
+new ResizeObserver(() => document.documentElement.style.setProperty("--status", `${messages.offsetHeight}px`)).observe(messages);
 
 const pageHead = document.querySelector(".review-head");
 let headInSight = true;

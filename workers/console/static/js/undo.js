@@ -1,6 +1,7 @@
 // The last step of a reviewer that can be undone: on which request, and for how long.
 
-import { beginningOf, complain, say, send, small } from "./common.js";
+import { beginningOf, buttonFor, complain, say, send, small } from "./common.js";
+import { whileOff } from "./waiting.js";
 
 const MARGIN_MS = 1_500; // the clock of the response has whole seconds, and the request takes its time
 const LONGEST_QUESTION = 60;
@@ -87,25 +88,45 @@ export function noteVote() {
 
 let undoing = Promise.resolve();
 
+const undoNext = (run) => (undoing = undoing.then(run, run));
+
 /** Undo the last step; one that is asked for meanwhile waits for it, and undoes the step before. */
-export function undo() {
-  undoing = undoing.then(undoLast, undoLast);
-  return undoing;
+export const undo = () => undoNext(undoLast);
+
+/** What was decided on a request by whoever looks at it, with a button that undoes it as long as that is possible. */
+export function undoButtonOf(review, question, decidedAt) {
+  const made = steps.find(({ reviews }) => reviews.includes(review));
+  // A decision that was made in another window is known by its time alone.
+  const step = made ?? { reviews: [review], question, words: "decided", until: new Date(Date.parse(decidedAt) + windowMs()).toISOString() };
+  const until = Date.parse(step.until) - MARGIN_MS;
+  const run = () => {
+    button.remove(); // a second click must not undo another step
+    undoNext(() => undoStep(step));
+  };
+  const button = buttonFor({ name: "Undo", about: step.question, until, run });
+  setTimeout(() => button.remove(), until - Date.now());
+  return { words: step.words, button: until > Date.now() ? button : "" };
 }
 
-/** Undo the last step; a refusal names its request, and that nothing happened to the one that is shown. */
 async function undoLast() {
   const step = steps.at(-1);
   if (!step) {
     say("There is nothing to undo.");
     return;
   }
-  const { reviews, question, words } = step;
   if (voted) {
     voted = false;
-    say(`A vote cannot be undone. Undo again to undo this instead: ${words}: ${question}`);
+    say(`A vote cannot be undone. Undo again to undo this instead: ${step.words}: ${step.question}`);
     return;
   }
+  await undoStep(step);
+}
+
+/** Undo a step; a refusal names its request, and that nothing happened to the one that is shown. */
+const undoStep = (step) => whileOff(`Being undone: ${step.words}: ${step.question}`, () => sendUndo(step));
+
+async function sendUndo(step) {
+  const { reviews, question } = step;
   const asked = [...reviews];
   const [first] = asked;
   const refusals = [];
@@ -122,7 +143,7 @@ async function undoLast() {
       }
       reviews.pop();
     }
-    steps.splice(steps.indexOf(step), 1);
+    steps.splice(0, steps.length, ...steps.filter((each) => each !== step));
   } catch (error) {
     // A store or the broker is away: the rest can be undone later.
     refusals.push(error);

@@ -1,0 +1,34 @@
+// While a reply is awaited that may replace what the page shows, that part of the page is off: no key, button or field of it acts.
+
+import { say } from "./common.js";
+
+const UNTIL_NEXT_MS = 2 ** 31 - 1;
+const part = document.getElementById("review-item") ?? document.getElementById("main");
+
+/** Whether the page waits for a reply that may replace what it shows. */
+export const isOff = () => part.inert;
+
+let on = 0;
+
+/** When the part was turned on for the last time, as events count. */
+export const onSince = () => on;
+
+/** Turn the part on: what replaces it is there. */
+export function turnOn() {
+  if (isOff()) on = performance.now();
+  part.inert = false;
+}
+
+/** Do something with the part turned off, and say so if words are given; the focus comes back unless it went elsewhere. */
+export async function whileOff(words, act) {
+  const focused = document.activeElement;
+  if (part.contains(focused)) focused.blur();
+  part.inert = true;
+  if (words) say(words, undefined, UNTIL_NEXT_MS);
+  try {
+    return await act();
+  } finally {
+    turnOn();
+    if (document.activeElement === document.body && focused?.isConnected) focused.focus({ preventScroll: true });
+  }
+}
