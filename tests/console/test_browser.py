@@ -90,7 +90,8 @@ def test_of_two_reviewers_who_decide_the_same_answer_one_decides_and_one_is_told
         expect(second.locator("#status")).to_contain_text("first-racer holds the lock of this request")
         second.keyboard.press("1")
         second.keyboard.press("a")
-        expect(second.locator("#status")).to_contain_text("first-racer holds the lock of this request")
+        expect(second.locator(".stopped")).to_contain_text("first-racer holds the lock of this request")
+        second.get_by_role("button", name="Next open request").click()
         # Who was too late goes on with another one, and never with one that somebody else has.
         expect(second.locator(f'[data-review="{review}"]')).to_have_count(0)
         reject(first)
@@ -207,6 +208,9 @@ def test_what_is_looked_at_stays_locked_and_a_refused_correction_keeps_its_text(
         expect(page.locator("#status")).to_contain_text("rival holds the lock of this request")
         expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
         rival.post(f"/api/reviews/{last}/unlock")
+        page.get_by_role("button", name="Look again").click()
+        expect(page.get_by_role("button", name="Send correction")).to_be_enabled()
+        expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
         page.keyboard.press("Control+Enter")
         expect(page.locator("#queue-empty")).to_be_focused()
         # What another had is offered again when they give it back.

@@ -211,11 +211,13 @@ def test_a_slow_line_leaves_the_way_to_undo_on_a_phone(browser: Browser, console
         expect(undo).to_contain_text("Undo")
         reject_by_touch(page)
         expect(page.locator("#status")).to_contain_text(waiting)
-        expect(page.locator("#status")).to_contain_text(f"Rejected: “{questions[0]}”")
-        expect(undo).to_be_in_viewport(ratio=1)
+        # Which step an undo would take back now, the reply says.
+        expect(page.locator("#status")).to_contain_text(f"Being sent: rejected: “{questions[1]}”")
+        expect(undo).to_have_count(0)
         held_back[0].continue_()
         expect(page.locator("#status")).to_contain_text(f"Rejected: “{questions[1]}”")
         expect(page.locator("#status")).not_to_contain_text(waiting)
+        expect(undo).to_be_in_viewport(ratio=1)
         undo.tap()
         expect(page.locator("#question")).to_have_text(questions[1])
         assert seen.complaints == []

@@ -232,11 +232,12 @@ async function renew(review) {
 
 /** Lock a request for this page; returns the error that keeps it from this reviewer. */
 async function lockOf(review) {
+  taken.push(review); // what is loaded ahead meanwhile is another one
   try {
     await renew(review);
-    taken.push(review);
     return undefined;
   } catch (error) {
+    taken = taken.filter((each) => each !== review);
     return error;
   }
 }
