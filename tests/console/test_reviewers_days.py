@@ -148,6 +148,7 @@ def test_the_number_of_open_requests_follows_what_others_decide(browser: Browser
         page.clock.install()
         page.goto("/review")
         expect(page.locator("#open-count")).to_have_text("3")
+        page.wait_for_load_state("networkidle")  # the next request is loaded ahead
         mine = shown(page)
         other = next(review for review in map(review_of, answers) if review != mine)
         console.client("counts-mine").post(f"/api/reviews/{other}/unlock").raise_for_status()
