@@ -235,6 +235,13 @@ class ReviewSummary(BaseModel):
     )
 
 
+class LaterText(BaseModel):
+    """Another text of the same identifier, which readers get instead of that of a request."""
+
+    since: datetime = Field(description="Time of its evaluation.")
+    state: ReleaseState
+
+
 class ReviewItem(ReviewSummary):
     """A request with answer, claims, evidence and history."""
 
@@ -268,6 +275,10 @@ class ReviewItem(ReviewSummary):
     at_deadline: DeadlineAction | Literal["escalate"] | None = Field(
         default=None,
         description="What the policy does at the deadline if no person decides: reject, warn (approve with a warning), keep what readers see, or escalate; null without a deadline.",
+    )
+    replaced: LaterText | None = Field(
+        default=None,
+        description="Another text that was evaluated under the identifier of the answer after this request; null without one.",
     )
     decisions: list[GivenDecision] = Field(
         default_factory=list,

@@ -27,7 +27,7 @@ async def test_claims_are_those_of_the_last_evaluation(analytics: AnalyticsStore
     database = settings.clickhouse.database
     await analytics.insert("claims", [claim("earlier", "v1"), claim("later", "v2")])
     reviews = ReviewStore(analytics, database)
-    shown = await reviews.claims("acme", "a", AT)
+    shown = await reviews.claims("acme", "a", AT, ROW["answer"])
     assert len(shown) == 2, "without the row of the answer the version is not known"
     for version in ("v1", "v2"):
         await analytics.insert("answers", [ROW | SHARED | {"pipeline_version": version, "enriched_at": AT.isoformat()}])
@@ -36,6 +36,6 @@ async def test_claims_are_those_of_the_last_evaluation(analytics: AnalyticsStore
     answer = await AnswerStore(analytics, database).answer(["acme"], "a")
     assert answer is not None
     assert [row["claim_id"] for row in answer.claims] == ["later"]
-    assert [row["claim_id"] for row in await reviews.claims("acme", "a", AT)] == ["later"]
+    assert [row["claim_id"] for row in await reviews.claims("acme", "a", AT, ROW["answer"])] == ["later"]
     found = await OverviewStore(analytics, database).overview([], AT - timedelta(hours=1), AT + timedelta(hours=1), {})
     assert [(row["name"], row["unsupported"]) for row in found.sources] == [("Handbook", 1)]

@@ -24,6 +24,7 @@ ENGINES = {
     "answers": "ReplicatedReplacingMergeTree(rank)",
     "claims": "ReplicatedReplacingMergeTree(rank)",
     "citations": "ReplicatedReplacingMergeTree(rank)",
+    "answer_texts": "ReplicatedReplacingMergeTree(rank)",
     "citations_by_id": "ReplicatedReplacingMergeTree(rank)",
     "sources": "ReplicatedReplacingMergeTree(rank)",
     "citation_logs": "ReplicatedReplacingMergeTree(rank)",

@@ -7,12 +7,20 @@ from pydantic import BaseModel, Field
 from pydantic_core import from_json
 
 from schemas.feedback import FeedbackEvent
+from workers.console.presentation.evaluated_texts import (
+    EvaluatedText,
+    doubtful,
+    end_of_evaluations,
+    evaluated_texts,
+    shown_since,
+    texts_before,
+)
 from workers.console.presentation.outcome import (
     Recorded,
     SeenBefore,
     ShownText,
-    is_empty,
     outcome_words,
+    seen_after,
     seen_as,
     time_words,
 )
@@ -56,15 +64,18 @@ def history_of(stored: StoredAnswer) -> list[Happening]:
 def contrary_words(stored: StoredAnswer) -> list[str]:
     """Return sentences about what speaks against the state of an answer: other opinions, claims, or an open review."""
     final = next((row for row in stored.decisions if row["ruling"] == "final"), None)
+    texts = evaluated_texts(stored)
+    later = [*_later(texts, stored)]
     if any(row["ruling"] == "withdrawal" for row in stored.decisions):
-        return [*_contradicted(stored, final)] if final else []
+        return [*later, *(_contradicted(stored, final, texts) if final else [])]
     if final is None:
         if stored.blind or not any(review["state"] == "open" for review in stored.reviews):
             return []
         return ["A review was requested, and nothing is decided yet.", *_escalation(stored, waits=True)]
     others = [row for row in stored.decisions if (row["ruling"], row["action"]) in _AGAINST[final["action"]]]
     return [
-        *_contradicted(stored, final),
+        *later,
+        *_contradicted(stored, final, texts),
         *_escalation(stored, waits=False),
         *(outcome_words(_recorded(row)) for row in others),
     ]
@@ -81,7 +92,7 @@ def version_words(shown: Sequence[ShownText], at: datetime, *, withdrawn: bool) 
     if not shown:
         return "hidden"
     numbers = [number for number, text in enumerate(shown, 1) if text.since <= at]
-    # Of an evaluation that a more complete one replaced, only the later text is kept.
+    # Rows of answers from before the table of texts have the last evaluation alone.
     if not numbers:
         return "an earlier evaluation"
     last = numbers[-1]
@@ -104,14 +115,26 @@ def _undoes_escalation(event: Row) -> bool:
     return event["kind"] == "resumed" and bool(event["queue"])
 
 
-def _contradicted(stored: StoredAnswer, final: Row) -> Iterator[str]:
+def _later(texts: Sequence[EvaluatedText], stored: StoredAnswer) -> Iterator[str]:
+    """Yield a sentence on a text that was evaluated after a decision or withdrawal."""
+    in_force = texts_before(texts, end_of_evaluations(stored.decisions))[-1]
+    if texts[-1].key != in_force.key:
+        yield (
+            f"Another text was evaluated under this identifier on {time_words(texts[-1].since)}, after the answer was decided."
+            " Readers did not get it; claims and scores are those of this later text."
+        )
+
+
+def _contradicted(stored: StoredAnswer, final: Row, texts: Sequence[EvaluatedText]) -> Iterator[str]:
     """Yield a sentence on contradicted claims of an approved answer that the reviewer did not find supported."""
     found = {each["claim_id"]: each["verdict"] for each in from_json(final["decision"]).get("claim_verdicts", [])}
     claims = [claim["claim_id"] for claim in stored.claims if claim["verdict"] == "contradicted"]
-    doubtful = [claim for claim in claims if found.get(claim) != "supported"]
-    if final["action"] == "approve" and doubtful:
-        number = len(doubtful)
-        yield f"Approved although the sources contradict {number} claim{'s' * (number > 1)} of {len(stored.claims)}."
+    number, total = sum(found.get(claim) != "supported" for claim in claims), len(stored.claims)
+    decided = texts_before(texts, shown_since(final))[-1]
+    if decided.key != texts[-1].key:
+        number, total = doubtful(decided.contradicted, found.values()), decided.claims
+    if final["action"] == "approve" and number:
+        yield f"Approved although the sources contradict {number} claim{'s' * (number > 1)} of {total}."
 
 
 def latest_feedback(rows: Sequence[Row]) -> list[FeedbackEvent]:
@@ -129,9 +152,12 @@ def _evaluated(stored: StoredAnswer) -> Iterator[Happening]:
         yield Happening(at=row["requested_at"], what="asked")
     model = "a model without a name" if row["model_id"] == "unknown" else row["model_id"]
     yield Happening(at=row["completed_at"], what="answered", detail=f"by {model}{_failure(row)}")
-    reasons = ", ".join(map(words_of, row["reasons"])) or "nothing against it"
-    seen = seen_as(row["state"], empty=is_empty(row["answer"], row["reasons"]))
-    yield Happening(at=row["enriched_at"], what="evaluated", detail=f"{row['state']}: {reasons}; {seen}")
+    texts = evaluated_texts(stored)
+    got = texts_before(texts, end_of_evaluations(stored.decisions))
+    for text in texts:
+        reasons = ", ".join(map(words_of, text.reasons)) or "nothing against it"
+        seen = seen_as(text.state, empty=text.empty) if text in got else "readers did not get it"
+        yield Happening(at=text.since, what="evaluated", detail=f"{text.state}: {reasons}; {seen}")
     for alert in stored.alerts:
         yield Happening(at=alert["raised_at"], what="alert", detail=alert["message"])
     # The row of the queue is that of the decision once there is one; the request stays.
@@ -173,15 +199,18 @@ def _events(stored: StoredAnswer) -> Iterator[Happening]:
 
 
 def _decided(stored: StoredAnswer) -> Iterator[Happening]:
-    empty = is_empty(stored.answer["answer"], stored.answer["reasons"])
-    before = SeenBefore(stored.answer["state"], stored.answer["enriched_at"], empty)
+    last = texts_before(evaluated_texts(stored), end_of_evaluations(stored.decisions))[-1]
+    empty = last.empty
+    before = SeenBefore(last.state, last.since, empty)
     decided = next((_recorded(row) for row in stored.decisions if row["ruling"] == "final"), None)
     withdrawn = next((row["decided_at"] for row in stored.decisions if row["ruling"] == "withdrawal"), None)
     for row in stored.decisions:
         decision = from_json(row["decision"])
         said = _said(row["reason"], decision.get("user_comment"))
         earlier = (
-            SeenBefore(decided.state, decided.since, empty) if decided and row["ruling"] == "withdrawal" else before
+            seen_after(before, decided.action, decided.state, decided.since)
+            if decided and row["ruling"] == "withdrawal"
+            else before
         )
         yield Happening(
             at=row["decided_at"],

@@ -1,7 +1,8 @@
 """Derive the state of an answer after its review, the texts that its readers were shown, and a sentence about both."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 from pydantic import BaseModel, Field
@@ -9,9 +10,15 @@ from pydantic_core import from_json
 
 from schemas.enriched import ReleaseState
 from schemas.review import POLICY, ReleasableAnswer, ReviewDecision
+from workers.console.presentation.evaluated_texts import (
+    EvaluatedText,
+    end_of_evaluations,
+    evaluated_texts,
+    is_empty,
+    texts_before,
+)
 from workers.decision.explanation import DecisionView, WithdrawalView
 from workers.decision.finality import released_by
-from workers.evaluation.text.empty_texts import is_blank
 from workers.review.queue.deadlines import last_action
 from workers.review.reader_outcomes import ReaderOutcome
 from workers.review.review_models import ReviewItem
@@ -145,16 +152,6 @@ def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
     return f"{done}; {_seen(record, before)}{until}."
 
 
-def is_empty(answer: str, reasons: Collection[str]) -> bool:
-    """Return true if the model gave no text.
-
-    Args:
-        answer: the text of the model; a text that the gateway did not send is not empty.
-        reasons: reasons of the decision.
-    """
-    return "empty_answer" in reasons or (is_blank(answer) and "text_not_sent" not in reasons)
-
-
 def seen_as(state: str, *, empty: bool) -> str:
     """Return what readers saw of an answer in a state.
 
@@ -278,20 +275,25 @@ class Outcome(BaseModel):
 def outcome_of(stored: StoredAnswer) -> Outcome:
     """Return the outcome of an answer from its rows.
 
-    The pipeline's text comes first, then that of the final decision. A held answer was not shown.
+    The texts of the evaluation come first, then that of the final decision. A held answer was not shown.
     """
-    row = stored.answer
-    content = None if row["state"] == "held" else row["content"]
-    shown = [ShownText(since=row["enriched_at"], by=PIPELINE, state=row["state"], content=content)]
+    texts = texts_before(evaluated_texts(stored), end_of_evaluations(stored.decisions))
+    shown = [
+        ShownText(
+            since=text.since, by=PIPELINE, state=text.state, content=None if text.state == "held" else text.content
+        )
+        for text in texts
+    ]
     final = next((row for row in stored.decisions if row["ruling"] == "final"), None)
     withdrawn = next((row for row in stored.decisions if row["ruling"] == "withdrawal"), None)
     end = withdrawn["decided_at"] if withdrawn else None
     view: DecisionView | None = None
-    empty = is_empty(row["answer"], row["reasons"])
-    before = SeenBefore(row["state"], row["enriched_at"], empty)
+    last = texts[-1]
+    empty = last.empty
+    before = SeenBefore(last.state, last.since, empty)
     if final is None:
-        record = Recorded("automatic", "", row["state"], PIPELINE, row["enriched_at"], withdrawn=end, empty=empty)
-        words = HELD if row["state"] == "held" else outcome_words(record)
+        record = Recorded("automatic", "", last.state, PIPELINE, last.since, withdrawn=end, empty=empty)
+        words = HELD if last.state == "held" else outcome_words(record)
     else:
         decision = _decision(stored, final)
         released = released_by(decision)
@@ -302,7 +304,8 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
             decision.with_warning, withdrawn=end, shown=decision.published_at, empty=empty,
         )  # fmt: skip
         words = outcome_words(record, before)
-        before = SeenBefore(released.state, released.released_at, empty)
+        before = seen_after(before, decision.user_action, released.state, released.released_at)
+    words += replaced_words(texts)
     if withdrawn is None:
         return Outcome(state=shown[-1].state, decision=view, shown=shown, words=words)
     taken = _decision(stored, withdrawn)
@@ -314,6 +317,33 @@ def outcome_of(stored: StoredAnswer) -> Outcome:
             by=taken.decided_by, at=taken.timestamp, reason=taken.reason or "", comment=taken.user_comment or ""
         ),
     )  # fmt: skip
+
+
+def seen_after(before: SeenBefore, action: str, state: str, since: datetime) -> SeenBefore:
+    """Return what readers saw after a decision; a decision that confirmed what they saw began nothing.
+
+    Args:
+        before: what they saw before.
+        action: what was decided.
+        state: state to which it led.
+        since: time from which they had its result, UTC.
+    """
+    confirmed = action == "approve" and before.state == state and before.since < since
+    return before if confirmed else SeenBefore(state, since, before.empty)
+
+
+def replaced_words(texts: Sequence[EvaluatedText]) -> str:
+    """Return sentences on earlier texts that readers saw, with a blank before each; empty without any.
+
+    Args:
+        texts: texts that readers got by the evaluation, the first one first.
+    """
+    return "".join(
+        f" Another text came before it: {seen_as(text.state, empty=text.empty)} from"
+        f" {time_words(text.since)} to {time_words(after.since)}."
+        for text, after in pairwise(texts)
+        if text.state != "held" and text.key != after.key
+    )
 
 
 def _view(decision: ReviewDecision, state: ReleaseState) -> DecisionView:
@@ -334,13 +364,15 @@ def _shown_by(decision: ReviewDecision) -> ShownText:
 
 def _decision(stored: StoredAnswer, row: Row) -> ReviewDecision:
     """Return the decision of a row with the parts of its request that the row does not repeat."""
+    if row["request"]:
+        return ReviewDecision.model_validate(from_json(row["decision"]) | from_json(row["request"]))
     return ReviewDecision.model_validate(
         {"original_answer": stored.answer["answer"]} | from_json(row["decision"]) | {"releasable": _releasable(stored)}
     )
 
 
 def _releasable(stored: StoredAnswer) -> ReleasableAnswer | None:
-    """Return what the request held for a release: the row of a decision does not repeat it."""
+    """Return what the request held for a release: rows of earlier workers do not repeat it."""
     for request in stored.requests:
         if request["request"] and (found := from_json(request["request"]).get("releasable")):
             return ReleasableAnswer.model_validate(found)

@@ -20,9 +20,9 @@ from workers.console.identity.principal import Principal
 from workers.console.identity.security import Bearer, Cookie, Require
 from workers.console.presentation.audit.audit_evidence import contrary_words
 from workers.console.presentation.code_meanings import CODE_MEANINGS
+from workers.console.presentation.evaluated_texts import is_empty
 from workers.console.presentation.found_words import marked_words, passage_around
 from workers.console.presentation.minima import beside, whole
-from workers.console.presentation.outcome import is_empty
 from workers.console.presentation.plain_markdown import plain_text
 from workers.console.presentation.rendering import citation_kind, citation_link, markdown, web_address
 from workers.console.presentation.rule_words import rules_in_words, winning_words

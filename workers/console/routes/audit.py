@@ -16,7 +16,7 @@ from workers.console.http.requests import StrictRoute
 from workers.console.http.table_files import MEDIA_TYPES, FileFormat, encoded
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Admin
-from workers.console.presentation.audit.audit_evidence import evidence_of
+from workers.console.presentation.audit.audit_evidence import evidence_of, text_at
 from workers.console.presentation.audit.audit_views import (
     Access,
     AccessPage,
@@ -26,7 +26,7 @@ from workers.console.presentation.audit.audit_views import (
     LoggedErasure,
     logged_citations,
 )
-from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words
+from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words, seen_after
 from workers.console.presentation.words import SHOWN_BY, WHAT_HAPPENED, why_words, words_of
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import Since, Tenant, TimeFilter, Until
@@ -344,7 +344,13 @@ async def _described(
     ]
     if log == "decisions":
         described = [
-            row | evidence_of(row, known.get(answer), contradicted.get(answer, ()))
+            row
+            | evidence_of(
+                row,
+                known[answer]["texts"] if answer in known else [],
+                contradicted.get(answer, ()),
+                decided.get(answer, {}).get("text_key", 0),
+            )
             for row, (answer,) in zip(described, named, strict=True)
         ]
     # An access to an answer that is no longer stored shows its identifier alone.
@@ -367,13 +373,17 @@ def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row 
         row["ruling"], row["action"], row["state"], row["decided_by"], row["decided_at"], row["with_warning"],
         row["target"], *((decided["at"], decided["withdrawn_at"]) if decided else ()),
     )  # fmt: skip
-    answer = answers[0]
     second = decided if row["ruling"] == "second" else None
-    empty = answer is not None and answer["empty"]
+    answer = answers[0]
+    texts = answer["texts"] if answer else []
+    end = min((time for time in (decided["at"], decided["withdrawn_at"]) if time), default=None) if decided else None
+    text = text_at([each for each in texts if not end or each["since"] < end] or texts[:1], row["decided_at"])
+    empty = text is not None and text["empty"]
     record = record._replace(made=row["made"], shown=row["shown_since"], empty=empty)
-    before = SeenBefore(answer["state"], answer["since"], empty) if answer else None
-    if decided and decided["at"] and row["ruling"] == "withdrawal":
-        before = SeenBefore(state_after(decided["action"], with_warning=decided["with_warning"]), decided["at"], empty)
+    before = SeenBefore(text["state"], text["since"], empty) if text else None
+    if before and decided and decided["at"] and row["ruling"] == "withdrawal":
+        state = state_after(decided["action"], with_warning=decided["with_warning"])
+        before = seen_after(before, decided["action"], state, decided["at"])
     return {
         "query": questions[0],
         "outcome": outcome_words(record, before),
@@ -383,7 +393,7 @@ def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row 
         "first_action": second["action"] if second else "",
         "first_by": second["decided_by"] if second else "",
         "user_id": answer["user_id"] if answer else "",
-        "pipeline_version": answer["version"] if answer else "",
+        "pipeline_version": text["version"] if text else "",
         "prompt_version": answer["prompt_version"] if answer else "",
     }
 

@@ -329,6 +329,7 @@ class ReviewQueue:
                     "gate_score", "requested_at", "deadline_at", "queue",
                 }
             )  # fmt: skip
+        replaced = await self._store.later_text(place, request) if place.is_open else None
         action = last = None
         if place.is_open and place.deadline_at is not None:
             action = deadline_action(self._settings, place.queue, held=place.held, answer=request.answer)
@@ -352,6 +353,7 @@ class ReviewQueue:
             shown_state=request.releasable.state if place.is_open and request.releasable else None,
             outcomes=reader_outcomes(request, self._privacy, last) if place.is_open else {},
             at_deadline=action,
+            replaced=replaced,
             decisions=await self._given_decisions(place) if not place.is_open and not second else [],
             history=[HistoryEntry(**entry) for entry in history],
         )
@@ -368,8 +370,8 @@ class ReviewQueue:
         ]  # fmt: skip
 
     async def _claims(self, place: QueueRow, request: ReviewRequest) -> list[ClaimView]:
-        """Return all stored claims; return the worst claims of the request until rows are stored."""
-        rows = await self._store.claims(place.tenant, place.answer_id, _completed(place, request))
+        """Return all stored claims; return the worst claims of the request until rows are stored, and for an earlier text."""
+        rows = await self._store.claims(place.tenant, place.answer_id, _completed(place, request), request.answer)
         if rows:
             return [claim_view(row) for row in rows]
         return [

@@ -10,7 +10,13 @@ from workers.stores.tables.all_tables import FACTS, FILLED, SUMS, WRITTEN, table
 TIMES = {table.table: table.kept_from for table in (*WRITTEN, *FILLED) if table.kept_from}
 """Column from which the days of each table count. The settings name the days after the table."""
 
-SAME = {"scores": "answers", "citations_by_id": "citations", "review_queue": "reviews", "review_events": "reviews"}
+SAME = {
+    "scores": "answers",
+    "citations_by_id": "citations",
+    "answer_texts": "answers",
+    "review_queue": "reviews",
+    "review_events": "reviews",
+}
 """Tables that have the same retention as another table."""
 
 FIGURES = (*table_names(FACTS), *SUMS)

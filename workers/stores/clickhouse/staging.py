@@ -18,7 +18,7 @@ from workers.errors import StoreUnavailable
 from workers.stores.clickhouse.analytics_store import CLIENT_ERRORS
 from workers.stores.clickhouse.row_reading import without_zone
 from workers.stores.tables.all_tables import BY_NAME
-from workers.stores.tables.answer_tables import AnswerFactRow, AnswerRow, CitationByIdRow, CitationRow
+from workers.stores.tables.answer_tables import AnswerFactRow, AnswerRow, AnswerTextRow, CitationByIdRow, CitationRow
 from workers.stores.tables.feedback_tables import RewardFactRow, RewardRow
 from workers.stores.tables.table_row import TableRow, clock_columns, column_names, described_columns, select_list
 
@@ -160,6 +160,10 @@ DERIVED = (
     Derived(
         "answer_places", "answers", "1", "toStartOfHour(completed_at)", ("tenant", "run"),
         computed={"answer_key": "sipHash64(answer_id)", "hour": "toStartOfHour(completed_at)"},
+    ),
+    Derived(
+        "answer_texts", "answers", "run = 'live'", "completed_at", _shared(AnswerRow, AnswerTextRow),
+        computed={"text_key": "sipHash64(answer)"},
     ),
     Derived(
         "reward_facts", "rewards", "1", "toStartOfHour(answered_at)", _shared(RewardRow, RewardFactRow), "counts"

@@ -20,7 +20,7 @@ from workers.stores.queries.reviews.blind_reviews import (
 from workers.stores.queries.reviews.corrected_texts import CORRECTIONS, corrected_answers
 from workers.stores.queries.reviews.judged_claims import WITH_VERDICT
 from workers.stores.queries.searched_texts import folded_sql, holds_words, without_accents, words_of_search
-from workers.stores.tables.answer_tables import AlertRow, AnswerRow, CitationRow, ScoreRow
+from workers.stores.tables.answer_tables import AlertRow, AnswerRow, AnswerTextRow, CitationRow, ScoreRow
 from workers.stores.tables.feedback_tables import RewardRow
 from workers.stores.tables.table_row import select_rows
 
@@ -51,7 +51,7 @@ SELECT request FROM {database}.reviews WHERE review_id IN {{review_ids:Array(Str
 ORDER BY rank DESC LIMIT 1
 """
 DECISIONS = """
-SELECT review_id, ruling, action, decided_by, reason, decided_at, decision FROM {database}.review_decisions FINAL
+SELECT review_id, ruling, action, decided_by, reason, decided_at, decision, request FROM {database}.review_decisions FINAL
 WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} ORDER BY decided_at, decision_id
 """
 REVIEW_EVENTS = """
@@ -66,6 +66,11 @@ ORDER BY valid DESC, number, citation_id
 FEEDBACK = """
 SELECT event FROM {database}.feedback FINAL
 WHERE answer_id = {{answer_id:String}} AND tenant = {{tenant:String}} ORDER BY occurred_at, feedback_id LIMIT 500
+"""
+TEXTS = f"""
+{select_rows(AnswerTextRow)}
+WHERE tenant = {{{{tenant:String}}}} AND answer_id = {{{{answer_id:String}}}} AND {{{{run:String}}}} = 'live'
+ORDER BY enriched_at
 """
 REWARD = select_rows(RewardRow) + " WHERE answer_id = {{answer_id:String}} AND tenant = {{tenant:String}}"
 
@@ -246,7 +251,10 @@ class AnswerFilter:
 
 @dataclass(slots=True)
 class StoredAnswer:
-    """Answer with all its rows in ClickHouse; without those that tell its decision if it is blind."""
+    """Answer with all its rows in ClickHouse; without those that tell its decision if it is blind.
+
+    ``texts`` are its evaluations, the first one first; a replay has none.
+    """
 
     answer: Row
     claims: list[Row] = field(default_factory=list)
@@ -259,6 +267,7 @@ class StoredAnswer:
     feedback: list[Row] = field(default_factory=list)
     rewards: list[Row] = field(default_factory=list)
     scores: list[Row] = field(default_factory=list)
+    texts: list[Row] = field(default_factory=list)
     blind: bool = field(default=False, kw_only=True)
 
 
@@ -298,6 +307,7 @@ class AnswerStore(Reading):
         key["review_ids"] = review_ids(row["tenant"], answer_id)
         statements = (
             CLAIMS, CITATIONS, ALERTS, REVIEWS, REQUESTS, DECISIONS, REVIEW_EVENTS, FEEDBACK, REWARD, SCORES,
+            TEXTS,
         )  # fmt: skip
         parts = await asyncio.gather(*(self.rows(statement, **key) for statement in statements))
         return StoredAnswer(row, *parts)

@@ -64,6 +64,22 @@ _EFFECTIVE = (
 STEPS: tuple[ReviewEventKind, ...] = tuple(kind for kind in get_args(ReviewEventKind) if kind != "assigned")
 """Kinds of events of a review that the list of decisions holds."""
 _KINDS = quoted_list(STEPS)
+_RELEASED = f"""(
+    SELECT texts.*, lagInFrame(tuple(state, cityHash64(content))) OVER earlier AS previous, max(rank) OVER earlier AS most
+    FROM {{database}}.answer_texts AS texts FINAL
+    WHERE NOT has({{{{without:Array(String)}}}}, '{AUTOMATIC}')
+      AND (empty({{{{tenants:Array(String)}}}}) OR tenant IN {{{{tenants:Array(String)}}}})
+      AND ({{{{answer_id:String}}}} = '' OR answer_id = {{{{answer_id:String}}}})
+    WINDOW earlier AS (PARTITION BY tenant, answer_id ORDER BY enriched_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+) AS texts
+LEFT JOIN (
+    SELECT tenant, answer_id, min({_EFFECTIVE}) AS ended FROM {{database}}.review_decisions FINAL
+    WHERE ruling IN ('final', 'withdrawal') AND NOT has({{{{without:Array(String)}}}}, '{AUTOMATIC}')
+    GROUP BY tenant, answer_id
+) AS decided USING (tenant, answer_id)
+WHERE state != 'held' AND rank = most AND previous != tuple(state, cityHash64(content))
+  AND (ended = 0 OR enriched_at < ended)"""
+"""Texts that were released without a person: neither repeats, nor less complete ones, nor those after a decision."""
 _DECISIONS = (
     f"""
 FROM (
@@ -96,8 +112,7 @@ FROM (
     UNION ALL
     SELECT enriched_at, answer_id, tenant, answer_id, '', '{AUTOMATIC}', '', 'pipeline',
            arrayStringConcat(reasons, ', '), model_id, NULL, '', '', false, '', state, '', NULL, enriched_at
-    FROM {{database}}.answers FINAL
-    WHERE run = 'live' AND state != 'held' AND NOT has({{{{without:Array(String)}}}}, '{AUTOMATIC}')
+    FROM {_RELEASED}
 )
 """
     + _OF_TENANTS
@@ -145,16 +160,18 @@ COUNTED = {
     "accesses": f"SELECT count() AS number, 0 AS hidden {_ACCESSES}",
 }
 ANSWERS = """
-SELECT tenant, answer_id, argMax(leftUTF8(query, {{shown:UInt32}}), rank) AS question, argMax(state, rank) AS state,
-       argMax(has(reasons, 'empty_answer'), rank) AS empty, argMax(enriched_at, rank) AS since, argMax(completed_at, rank) AS completed_at, argMax(pipeline_version, rank) AS version, argMax(prompt_version, rank) AS prompt_version, argMax(user_id, rank) AS user_id,
-       argMax(tuple(hallucination_risk), rank).1 AS hallucination_risk,
-       argMax(tuple(grounding_score), rank).1 AS grounding_score, argMax(tuple(grounding_minimum), rank).1 AS grounding_minimum,
-       argMax(tuple(gate_score), rank).1 AS gate_score, argMax(tuple(gate_minimum), rank).1 AS gate_minimum,
-       argMax(claims_supported, rank) AS claims_supported, argMax(claims_contradicted, rank) AS claims_contradicted,
-       argMax(claims_unsupported, rank) AS claims_unsupported
+SELECT tenant, answer_id, argMax(leftUTF8(query, {{shown:UInt32}}), rank) AS question,
+       argMax(completed_at, rank) AS completed_at, argMax(pipeline_version, rank) AS version,
+       argMax(prompt_version, rank) AS prompt_version, argMax(user_id, rank) AS user_id
 FROM {database}.answers
 WHERE run = 'live' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}}
 GROUP BY tenant, answer_id
+"""
+TEXTS = """
+SELECT tenant, answer_id, enriched_at AS since, pipeline_version AS version, rank, text_key, state, has(reasons, 'empty_answer') AS empty, hallucination_risk,
+       grounding_score, grounding_minimum, gate_score, gate_minimum, claims_supported, claims_contradicted, claims_unsupported
+FROM {database}.answer_texts FINAL
+WHERE tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}} ORDER BY enriched_at
 """
 CONTRADICTED = """
 SELECT tenant, answer_id, pipeline_version AS version, groupUniqArray(claim_id) AS claims FROM {database}.claims FINAL
@@ -166,6 +183,7 @@ DECIDED_AT = f"""
 SELECT tenant, answer_id, minOrNullIf({_EFFECTIVE}, ruling = 'final') AS at,
        argMinIf(action, decided_at, ruling = 'final') AS action, argMinIf(decided_by, decided_at, ruling = 'final') AS decided_by,
        argMinIf(JSONExtractBool(decision, 'with_warning'), decided_at, ruling = 'final') AS with_warning,
+       argMinIf(if(request = '', 0, sipHash64(JSONExtractString(request, 'original_answer'))), decided_at, ruling = 'final') AS text_key,
        minOrNullIf(decided_at, ruling = 'withdrawal') AS withdrawn_at
 FROM {{database}}.review_decisions FINAL
 WHERE ruling IN ('final', 'withdrawal') AND review_id IN {{{{review_ids:Array(String)}}}} GROUP BY tenant, answer_id
@@ -250,10 +268,11 @@ class AuditStore(Reading):
         return await self.rows(LISTED[log], limit=limit, **chosen.values, **place_values(after))
 
     async def answers(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-        """Return the question, of a long one its beginning with an ellipsis, the pipeline's state with its time, whether the model gave no text, scores and minima, and the numbers of
-        claims by verdict, by tenant and answer.
+        """Return the question, of a long one its beginning with an ellipsis, and the evaluated texts (``texts``, the first one
+        first), each with its state and time, whether the model gave no text, scores, minima and numbers of claims by verdict, by
+        tenant and answer.
 
-        Unknown answers are left out.
+        Unknown answers are left out. An evaluation that is less complete than one before it is no text.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
@@ -264,9 +283,14 @@ class AuditStore(Reading):
             tenants, answer_ids = (sorted(set(names)) for names in zip(*part, strict=True))
             rows = await self.rows(ANSWERS, tenants=tenants, answer_ids=answer_ids, shown=MAX_QUESTION + 1)
             found |= {
-                (row["tenant"], row["answer_id"]): row | {"question": cut_at_word(row["question"], MAX_QUESTION)}
+                (row["tenant"], row["answer_id"]): row
+                | {"question": cut_at_word(row["question"], MAX_QUESTION), "texts": []}
                 for row in rows
             }
+            for row in await self.rows(TEXTS, tenants=tenants, answer_ids=answer_ids):
+                texts = found.get((row["tenant"], row["answer_id"]), {"texts": []})["texts"]
+                if not texts or row["rank"] >= texts[-1]["rank"]:
+                    texts.append(row)
         return found
 
     async def contradicted(self, answers: Mapping[tuple[str, str], Row]) -> dict[tuple[str, str], frozenset[str]]:
@@ -280,7 +304,8 @@ class AuditStore(Reading):
         """
         found: dict[tuple[str, str], frozenset[str]] = {}
         for part in in_parameters(
-            [name for name, row in answers.items() if row["claims_contradicted"]], lambda name: name
+            [name for name, row in answers.items() if any(text["claims_contradicted"] for text in row["texts"])],
+            lambda name: name,
         ):
             tenants, answer_ids = (sorted(set(names)) for names in zip(*part, strict=True))
             times = [answers[name]["completed_at"] for name in part]

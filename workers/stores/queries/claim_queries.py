@@ -16,11 +16,22 @@ NOT_MOVED = """
 )
 """
 
-# An earlier evaluation may have found other claims. Their rows then keep the earlier version.
+# An earlier evaluation, or that of another text under the same identifier, may have found other claims. Their rows then
+# keep the earlier version and time. Earlier workers wrote no time.
 CURRENT = f"""
 pipeline_version = ifNull(
     (SELECT CAST(pipeline_version AS Nullable(String)) FROM {{database}}.answers FINAL WHERE {OF_ANSWER} AND run = {{{{run:String}}}} LIMIT 1),
     pipeline_version
 )
+AND (enriched_at = 0 OR enriched_at = ifNull(
+    (SELECT CAST(enriched_at AS Nullable(DateTime64(3, 'UTC'))) FROM {{database}}.answers FINAL WHERE {OF_ANSWER} AND run = {{{{run:String}}}} LIMIT 1),
+    enriched_at
+))
+"""
+OF_TEXT = f"""
+ifNull(
+    (SELECT CAST(answer AS Nullable(String)) FROM {{database}}.answers FINAL WHERE {OF_ANSWER} AND run = {{{{run:String}}}} LIMIT 1),
+    {{{{text:String}}}}
+) = {{{{text:String}}}}
 """
 CLAIMS = f"{select_rows(ClaimRow)} WHERE {OF_ANSWER} AND run = {{{{run:String}}}} AND {CURRENT} ORDER BY start, end, claim_id"

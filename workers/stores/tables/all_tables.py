@@ -8,6 +8,7 @@ from workers.stores.tables.answer_tables import (
     AnswerMoveRow,
     AnswerPlaceRow,
     AnswerRow,
+    AnswerTextRow,
     CitationByIdRow,
     CitationLogRow,
     CitationRow,
@@ -38,7 +39,7 @@ WRITTEN: tuple[type[TableRow], ...] = (
 FACTS: tuple[type[TableRow], ...] = (AnswerFactRow, RewardFactRow, AnswerPlaceRow, AnswerMoveRow)
 """Tables with the figures of single answers and the hours in which these count. Views fill them."""
 
-FILLED: tuple[type[TableRow], ...] = (CitationByIdRow, PromotedHourRow)
+FILLED: tuple[type[TableRow], ...] = (CitationByIdRow, AnswerTextRow, PromotedHourRow)
 """Other tables that views fill. They have no retention setting of their own."""
 
 SUMS = ("answer_hours", "source_hours", "stage_hours", "worst_hours", "reward_hours")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from workers.stores.tables.table_row import (
+    EPOCH,
     Flag,
     Float64,
     Hour,
@@ -145,6 +146,7 @@ class ClaimRow(TableRow):
     contradicted_earlier: Text = ""
     step: UInt16 | None = None
     step_name: Text = ""
+    enriched_at: Millis = EPOCH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,6 +283,34 @@ class CitationByIdRow(TableRow):
     rank: UInt32
     completed_at: Millis
     detail: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerTextRow(TableRow):
+    """Hold an evaluated text of an answer; ``answers`` has the last one alone. A view fills the table."""
+
+    table: ClassVar[str] = "answer_texts"
+    kept_from: ClassVar[str] = "completed_at"
+    tenant: Label
+    answer_id: Text
+    enriched_at: Millis
+    completed_at: Millis
+    rank: UInt32
+    text_key: UInt64
+    model_id: Label = "unknown"
+    pipeline_version: Label
+    state: Label
+    reasons: Labels
+    content: Text
+    hallucination_risk: Risk | None = None
+    grounding_score: Float64 | None = None
+    grounding_minimum: Float64 | None = None
+    gate_score: Float64 | None = None
+    gate_minimum: Float64 | None = None
+    claims_total: UInt32
+    claims_supported: UInt32
+    claims_contradicted: UInt32
+    claims_unsupported: UInt32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,6 +111,7 @@ class DecisionRow(TableRow):
     decided_at: Millis
     decision: Text
     received_at: InsertMillis = None
+    request: Text = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

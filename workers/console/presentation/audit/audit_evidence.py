@@ -1,10 +1,12 @@
 """Say on what evidence a record of the audit rests: scores, minima, and the verdicts of the evaluation and of people."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from workers.console.presentation.evaluated_texts import doubtful
 from workers.stores.clickhouse.row_reading import Row
 
 MEASURED = (
@@ -14,19 +16,36 @@ MEASURED = (
 """Columns of an answer that its records of the audit have as well."""
 
 
-def evidence_of(row: Row, answer: Row | None, contradicted: Collection[str]) -> dict[str, Any]:
+def text_at(texts: Sequence[Row], at: datetime, key: int = 0) -> Row | None:
+    """Return the text of an answer that stood at a time: the last one until then, or the first one.
+
+    Args:
+        texts: evaluated texts of the answer, the first one first.
+        at: the time.
+        key: hash of the text that was decided on; 0 if it is not known.
+    """
+    of_key = [text for text in texts if text["text_key"] == key] or texts
+    return next((text for text in reversed(of_key) if text["since"] <= at), of_key[0] if of_key else None)
+
+
+def evidence_of(row: Row, texts: Sequence[Row], contradicted: Collection[str], key: int) -> dict[str, Any]:
     """Return the evidence of a record.
 
     Args:
         row: the record.
-        answer: the answer; null if it is no longer stored.
-        contradicted: identifiers of the claims that the evaluation found contradicted.
+        texts: evaluated texts of the answer, the first one first; empty if it is no longer stored.
+        contradicted: identifiers of the claims of the last text that the evaluation found contradicted.
+        key: hash of the text that was decided on; 0 if it is not known.
     """
     verdicts = verdicts_of(row["verdicts"])
+    text = text_at(texts, row["decided_at"], key if row["ruling"] == "final" else 0)
     approved = row["ruling"] == "final" and row["action"] == "approve"
-    return {name: answer[name] if answer else None for name in MEASURED} | {
+    number = len(against(contradicted, verdicts))
+    if text and text["text_key"] != texts[-1]["text_key"]:
+        number = doubtful(text["claims_contradicted"], verdicts.values())
+    return {name: text[name] if text else None for name in MEASURED} | {
         "claim_verdicts": to_json(verdicts).decode() if verdicts else "",
-        "contradicted_approved": len(against(contradicted, verdicts)) if approved and answer else None,
+        "contradicted_approved": number if approved and text else None,
     }
 
 

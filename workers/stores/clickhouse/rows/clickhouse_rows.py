@@ -269,7 +269,7 @@ def _claim_rows(enriched: EnrichedAnswer) -> list[ClaimRow]:
             earlier=claim.earlier.excerpt if claim.earlier else "",
             contradicted_turn=before.turn if before else None,
             contradicted_earlier=before.excerpt if before else "",
-            step=claim.step, step_name=_step_name(enriched.answer, claim.step),
+            step=claim.step, step_name=_step_name(enriched.answer, claim.step), enriched_at=enriched.enriched_at,
         ))  # fmt: skip
     return rows
 

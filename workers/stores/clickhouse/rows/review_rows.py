@@ -74,13 +74,18 @@ def _decided_on(decision: ReviewDecision) -> datetime:
 
 
 def decision_row(decision: ReviewDecision, ruling: Ruling) -> DecisionRow:
-    """Return the row of a decision, vote or second review, with its HumanFeedback as JSON."""
+    """Return the row of a decision, vote or second review, with its HumanFeedback as JSON.
+
+    What a final decision was made on stands in a column of its own: another text of the answer replaces the request.
+    """
+    request = {"original_answer", "releasable"}
     return DecisionRow(
         tenant=decision.tenant, review_id=decision.review_id, answer_id=decision.answer_id,
         decision_id=decision.feedback_id, ruling=ruling, action=decision.user_action, decided_by=decision.decided_by,
         reason=decision.reason or "", review_duration=decision.review_duration, model_id=decision.model_id,
         decided_at=decision.timestamp,
-        decision=decision.model_dump_json(exclude={"releasable", "query", "original_answer"}),
+        decision=decision.model_dump_json(exclude={"query", *request}),
+        request=decision.model_dump_json(include=request) if ruling in ("final", "withdrawal") else "",
     )  # fmt: skip
 
 

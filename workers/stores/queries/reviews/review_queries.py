@@ -15,7 +15,7 @@ from schemas.base import RiskLevel
 from schemas.review import OF_PERSONS, POLICY, ReviewDecision, ReviewRequest
 from workers.stores.clickhouse.row_reading import in_parameters, without_zone
 from workers.stores.clickhouse.rows.review_rows import MAX_TITLE
-from workers.stores.queries.claim_queries import CURRENT, OF_ANSWER
+from workers.stores.queries.claim_queries import CURRENT, OF_ANSWER, OF_TEXT
 from workers.stores.queries.reviews.asked_opinions import AskedOpinionQueries
 from workers.stores.queries.reviews.blind_reviews import ASKED, DUE, DUE_OF_CHOSEN, Sample, due_values
 from workers.stores.queries.reviews.review_agreement_queries import ReviewAgreementQueries
@@ -265,14 +265,25 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
         )
         return [(row["ruling"], _decision(row["decision"])) for row in rows]
 
-    async def claims(self, tenant: str, answer_id: str, completed_at: datetime) -> list[dict[str, Any]]:
-        """Return all claims of an answer in their order, with verdicts and evidence."""
+    async def claims(self, tenant: str, answer_id: str, completed_at: datetime, text: str) -> list[dict[str, Any]]:
+        """Return all claims of an answer in their order, with verdicts and evidence; none once it has another text."""
         return await self.rows(
             "SELECT claim_id, start, end, text, kind, hedged, verdict, score, mismatches, chunk_id, evidence_start,"
             " evidence_end, evidence, primary_number, conflicting, verifier_score FROM {database}.claims FINAL"
-            f" WHERE {OF_ANSWER} AND run = {{{{run:String}}}} AND {CURRENT} ORDER BY start, end",
-            tenant=tenant, answer_id=answer_id, completed_at=without_zone(completed_at), run="live",
+            f" WHERE {OF_ANSWER} AND run = {{{{run:String}}}} AND {CURRENT} AND {OF_TEXT} ORDER BY start, end",
+            text=text, tenant=tenant, answer_id=answer_id, completed_at=without_zone(completed_at), run="live",
         )  # fmt: skip
+
+    async def later_text(self, place: QueueRow, request: ReviewRequest) -> dict[str, Any] | None:
+        """Return time and state of the last text of an answer if it is another one than that of a request, and later."""
+        found = await self.rows(
+            "SELECT since, state FROM (SELECT max(enriched_at) AS since, argMax(state, enriched_at) AS state,"
+            " argMax(text_key, enriched_at) AS last, minIf(enriched_at, text_key = sipHash64({{text:String}})) AS first"
+            " FROM {database}.answer_texts FINAL WHERE tenant = {{tenant:String}} AND answer_id = {{answer_id:String}})"
+            " WHERE last != sipHash64({{text:String}}) AND first != 0 AND since > first",
+            tenant=place.tenant, answer_id=place.answer_id, text=request.answer,
+        )  # fmt: skip
+        return found[0] if found else None
 
     async def turns(self, tenant: str, answer_id: str, completed_at: datetime) -> str:
         """Return the turns that an answer was sent with, as JSON; empty without any, or until the answer is stored."""
