@@ -75,7 +75,7 @@ RECORDS = 12.2
 """Records of an answer at the broker, on all topics but that of posteriors."""
 
 TABLE_BYTES = {
-    "answers": 583, "claims": 537, "citations": 223, "citations_by_id": 154, "sources": 95, "citation_logs": 391,
+    "answers": 583, "answer_texts": 269, "claims": 537, "citations": 223, "citations_by_id": 154, "sources": 95, "citation_logs": 391,
     "alerts": 113, "reviews": 523, "review_queue": 83, "feedback": 234, "implicit_feedback": 78, "rewards": 163,
     "answer_facts": 155, "reward_facts": 42, "answer_places": 17,
 }  # fmt: skip
