@@ -80,7 +80,11 @@ async def test_a_review_that_was_decided_does_not_become_open_again_by_its_reten
 async def test_zero_days_keep_rows_for_ever(client: AsyncClient, database: str) -> None:
     assert ttl_expressions(RetentionSettings(answers=0))["answers"] == ""
     await apply_retention(client, database, RetentionSettings())
-    assert await apply_retention(client, database, RetentionSettings(answers=0)) == ["answers", "scores", "answer_texts"]
+    assert await apply_retention(client, database, RetentionSettings(answers=0)) == [
+        "answers",
+        "scores",
+        "answer_texts",
+    ]
     assert "answers" in await tables(client, database, "engine_full NOT LIKE '% TTL %'")
 
 
