@@ -128,7 +128,7 @@ async def test_a_person_is_forgotten_everywhere_and_nobody_else_is(deployment: D
     # The worst answers of an hour are listed when ClickHouse comes by.
     assert {table: count for table, count in done.rows.items() if count and table != "worst_hours"} == {
         "answers": 1, "claims": 1, "citation_logs": 1, "rewards": 1, "feedback": 2, "dead_letters": 2,
-        "answer_facts": 1, "reward_facts": 1, "answer_places": 1,
+        "answer_texts": 1, "answer_facts": 1, "reward_facts": 1, "answer_places": 1,
     }  # fmt: skip
     for table in ("answers", "claims", "citation_logs", "rewards"):
         left = await client.query(f"SELECT {BY_ANSWER[table]} FROM {deployment.name}.{table} ORDER BY 1")

@@ -23,10 +23,8 @@ pipeline_version = ifNull(
     (SELECT CAST(pipeline_version AS Nullable(String)) FROM {{database}}.answers FINAL WHERE {OF_ANSWER} AND run = {{{{run:String}}}} LIMIT 1),
     pipeline_version
 )
-AND (enriched_at = 0 OR enriched_at = ifNull(
-    (SELECT CAST(enriched_at AS Nullable(DateTime64(3, 'UTC'))) FROM {{database}}.answers FINAL WHERE {OF_ANSWER} AND run = {{{{run:String}}}} LIMIT 1),
-    enriched_at
-))
+AND enriched_at = (SELECT max(enriched_at) FROM {{database}}.claims WHERE {OF_ANSWER} AND run = {{{{run:String}}}})
+AND ifNull((SELECT CAST(claims_total AS Nullable(UInt32)) FROM {{database}}.answers FINAL WHERE {OF_ANSWER} AND run = {{{{run:String}}}} LIMIT 1), 1) > 0
 """
 OF_TEXT = f"""
 ifNull(
