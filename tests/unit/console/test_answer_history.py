@@ -12,7 +12,10 @@ from workers.console.presentation.answer_history import contrary_words, history_
 from workers.stores.clickhouse.rows.review_rows import decision_row
 from workers.stores.queries.answer_queries import StoredAnswer
 
-EVALUATED = {"model_id": "m", "reasons": [], "answer": "It is 3.", "state": "held", "status": "success", "error": ""}
+EVALUATED = {
+    "model_id": "m", "reasons": [], "answer": "It is 3.", "content": "It is 3.", "state": "held", "status": "success", "error": "",
+    "rank": 4, "claims_total": 0, "claims_contradicted": 0,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("number", ["NaN", "1e400", "1" * 25, "1" * 400])
