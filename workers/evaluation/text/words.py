@@ -39,7 +39,7 @@ STOP_WORDS = word_set(
 )
 """Stop words in English, German, French and Spanish."""
 
-KEPT_TEXTS = 4_096
+KEPT_TEXTS = 1_024
 """Maximum number of texts whose results are cached: a sentence of a source is compared with every near claim, also of
 the next answers. The words of a sentence take some kilobytes."""
 
