@@ -707,6 +707,8 @@ def test_an_edit_is_never_discarded_silently(browser: Browser, console: ConsoleT
         assert serious_violations(page) == []
         page.get_by_role("button", name="Keep editing").click()
         expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
+        expect(page.locator("#corrected")).to_be_focused()
+        page.keyboard.press("Escape")
         page.keyboard.press("a")
         page.get_by_role("button", name="Send the correction").click()
         expect(page.locator("#queue-empty")).to_be_visible()
