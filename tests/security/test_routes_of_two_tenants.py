@@ -80,6 +80,7 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("GET", "/api/audit/low-grounding"): named("/api/audit/low-grounding", 200),
     ("GET", "/api/audit/accesses"): named("/api/audit/accesses", 200),
     ("GET", "/api/audit/decisions"): named("/api/audit/decisions", 200),
+    ("GET", "/api/audit/erasures"): named("/api/audit/erasures", 200),
     ("GET", "/api/audit/{log}/export"): tuple(
         question
         for log in ("accesses", "decisions")
@@ -128,6 +129,7 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ),
     ("POST", "/api/reviews/{review_id}/decision"): (Question("/api/reviews/{review}/decision", 404, DECISION),),
     ("GET", "/review"): (Question("/review", 200),),
+    ("GET", "/review/counts"): (Question("/review/counts", 200),),
     ("GET", "/review/{review_id}"): (Question("/review/{review}", 404),),
     ("GET", "/review/{review_id}/item"): (Question("/review/{review}/item", 404),),
     ("POST", "/review/{review_id}/outcome"): (Question("/review/{review}/outcome", 404, DECISION),),

@@ -20,7 +20,8 @@ from workers.stores.clickhouse.retention import FIGURES, TIMES
 from workers.stores.clickhouse.rollups import refresh_rollups
 
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
-TABLES = sorted({"versions", "replays", "promotions", *TIMES, *FIGURES} - {"answer_moves"})
+TABLES = sorted({"versions", "replays", "promotions", *TIMES, *FIGURES} - {"answer_moves", "answer_texts"})
+"""A rebuild writes the last text of each answer, so that texts between two backups are lost with the database."""
 NOT_MOVED = """
 WHERE (tenant, run, hour, answer_key) NOT IN (
     SELECT tenant, run, hour, answer_key FROM {database}.answer_moves FINAL WHERE moved

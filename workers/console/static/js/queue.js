@@ -3,7 +3,7 @@
 import { beginningOf, complain, parsed, reasonOf, say, send } from "./common.js";
 import { isShortcut } from "./shortcuts.js";
 import { offerUndo, undo } from "./undo.js";
-import { whileOff } from "./waiting.js";
+import { focusWhenOn, whileOff } from "./waiting.js";
 
 const LONGEST_TITLE = 80;
 let sending = false; // an action on the chosen requests is on its way
@@ -182,7 +182,7 @@ function givenTo(ids) {
   showRows(cellAfter, leaves);
   return () => {
     showRows((nodes) => nodes, false);
-    before[0][0].querySelector("[data-choose]").focus();
+    focusWhenOn(before[0][0].querySelector("[data-choose]"));
   };
 }
 

@@ -9,6 +9,7 @@ const part = document.getElementById("review-item") ?? document.getElementById("
 export const isOff = () => part.inert;
 
 let on = 0;
+let wanted = null;
 
 /** When the part was turned on for the last time, as events count. */
 export const onSince = () => on;
@@ -17,6 +18,12 @@ export const onSince = () => on;
 export function turnOn() {
   if (isOff()) on = performance.now();
   part.inert = false;
+}
+
+/** Focus an element of the part, once the part is on: what is off takes no focus. */
+export function focusWhenOn(element) {
+  if (isOff()) wanted = element;
+  else element.focus();
 }
 
 /** Do something with the part turned off, and say so if words are given; the focus comes back unless it went elsewhere. */
@@ -29,6 +36,8 @@ export async function whileOff(words, act) {
     return await act();
   } finally {
     turnOn();
-    if (document.activeElement === document.body && focused?.isConnected) focused.focus({ preventScroll: true });
+    if (wanted?.isConnected) wanted.focus();
+    else if (document.activeElement === document.body && focused?.isConnected) focused.focus({ preventScroll: true });
+    wanted = null;
   }
 }
