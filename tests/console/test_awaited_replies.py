@@ -255,26 +255,26 @@ def test_keep_editing_leads_into_the_editor_also_where_it_was_closed(browser: Br
 # ---------------------------------------------------------------- requests of others, and one's own
 
 
-@pytest.mark.parametrize(("key", "words"), [("s", "skipped"), ("r", "rejected")])
-def test_a_refused_step_names_its_request_on_the_page_of_the_next_one(
-    browser: Browser, console: ConsoleThread, key: str, words: str
-) -> None:
-    answers = held(console, "named-refusals", 3)
+def test_a_refused_step_names_its_request_on_the_page_of_the_next_one(browser: Browser, console: ConsoleThread) -> None:
+    answers = held(console, "named-refusals", 4)
     rival = console.client("named-other")
     with logged_in(browser, console, "named-mine") as (page, _):
-        page.goto("/review")
-        expect(page.locator("#question")).to_be_focused()
-        first, asked = shown(page), question(page)
-        console.client("named-mine").post(f"/api/reviews/{first}/unlock").raise_for_status()
-        rival.post(f"/api/reviews/{first}/lock").raise_for_status()
-        page.keyboard.press(key)
-        if key == "r":
-            page.keyboard.press("Enter")
-        expect(page.locator("#status")).to_contain_text(
-            re.compile(rf"^Not {words}: “{re.escape(asked)}”\. named-other holds the lock of it until .* open there\.")
-        )
-        expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
-        assert "take the next one" not in page.locator("#status").inner_text()
+        for key, words in (("s", "skipped"), ("r", "rejected")):
+            page.goto("/review")
+            expect(page.locator("#question")).to_be_focused()
+            first, asked = shown(page), question(page)
+            console.client("named-mine").post(f"/api/reviews/{first}/unlock").raise_for_status()
+            rival.post(f"/api/reviews/{first}/lock").raise_for_status()
+            page.keyboard.press(key)
+            if key == "r":
+                page.keyboard.press("Enter")
+            expect(page.locator("#status")).to_contain_text(
+                re.compile(
+                    rf"^Not {words}: “{re.escape(asked)}”\. named-other holds the lock of it until .* open there\."
+                )
+            )
+            expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
+            assert "take the next one" not in page.locator("#status").inner_text()
     for answer in answers:
         rival.post(f"/api/reviews/{review_of(answer)}/decision", json={"user_action": "reject"})
 
