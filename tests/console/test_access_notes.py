@@ -64,7 +64,7 @@ NOTHING_SHOWN = {
     ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/login"), ("GET", "/review"),
     ("POST", "/api/session"), ("GET", "/api/session"), ("DELETE", "/api/session"),
     # Figures, and answers by their identifier alone.
-    ("GET", "/api/overview"), ("GET", "/api/reviews/stats"), ("GET", "/api/audit/erasures"),
+    ("GET", "/api/overview"), ("GET", "/api/reviews/stats"), ("GET", "/review/counts"), ("GET", "/api/audit/erasures"),
     ("GET", "/api/reviews/filters"), ("GET", "/api/reviews/reviewers"), ("GET", "/api/reviews/acceptance"),
     # What is sent, and that it has arrived; what is displayed now was loaded ahead.
     ("POST", "/review/{review_id}/shown"),

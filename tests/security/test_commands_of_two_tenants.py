@@ -27,7 +27,7 @@ HERE = {"explain", "export labels", "insights"}
 OF_NO_TENANT = {
     "runs promote", "runs delete", "dlq show", "dlq export", "dlq requeue", "archive write", "archive restore", "archive erase",
     "archive list", "topics create", "topics check", "topics acls", "topics list", "migrate", "dlq list", "doctor", "rebuild",
-    "runs demote", "runs list", "versions", "services", "worker", "console", "up", "backup write", "backup drill",
+    "runs demote", "runs history", "runs list", "versions", "services", "worker", "console", "up", "backup write", "backup drill",
     "backup restore",
 }  # fmt: skip
 """Commands of operators about runs, dead letters, archives, backups, topics and processes, which hold records of all tenants."""
