@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.protocol.fetch import FetchRequest
 
 from schemas.topics import ANSWERS_GENERATED
 from workers.delivery.consumption import fetching, log_growth
@@ -85,6 +86,28 @@ async def test_a_seek_ends_the_wait(
             await waits(growth)
             consumer.seek(place, 0)
             assert (await consumer.getone()).offset == 0
+
+
+async def test_a_consumer_whose_fetch_is_under_way_stops_at_once(
+    consumer: AIOKafkaConsumer, growth: LogGrowth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """aiokafka takes the end of its own fetch for a fetch without records."""
+    await waits(growth)
+    under_way, fetch = asyncio.Event(), consumer._client.send
+
+    async def unanswered(node: int, request: object, **options: object) -> object:
+        if isinstance(request, FetchRequest):
+            under_way.set()
+            await asyncio.Event().wait()
+        return await fetch(node, request, **options)
+
+    monkeypatch.setattr(consumer._client, "send", unanswered)
+    growth._note({})
+    async with asyncio.timeout(PROMPT_SECONDS):
+        await under_way.wait()
+    # The end of a timeout would be swallowed as well.
+    stopping = asyncio.create_task(consumer.stop())
+    assert (await asyncio.wait([stopping], timeout=fetching.READ_AGAIN_SECONDS / 2))[0]
 
 
 async def test_an_idle_consumer_asks_the_broker_once(

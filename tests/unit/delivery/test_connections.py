@@ -128,8 +128,8 @@ def test_final_states_are_kept_as_long_as_they_are_read() -> None:
 def test_the_retention_of_a_topic_is_created_and_counts_for_erasures() -> None:
     kafka = KafkaSettings(retention_days={"answers.generated": 1.5})
     assert topic_configuration(ANSWERS_GENERATED, kafka)["retention.ms"] == "129600000"
-    assert _kept_until(NOW, kafka)["answers.generated"] == NOW + timedelta(hours=36)
+    assert _kept_until(NOW, kafka, {})["answers.generated"] == NOW + timedelta(hours=36)
     assert topic_configuration(ANSWERS_RELEASED, kafka)["retention.ms"] == "-1"
     compacted = KafkaSettings(retention_days={"answers.released": 90})
     assert topic_configuration(ANSWERS_RELEASED, compacted)["cleanup.policy"] == "compact,delete"
-    assert "answers.released" not in _kept_until(NOW, compacted), "an erasure removes it at once"
+    assert "answers.released" not in _kept_until(NOW, compacted, {}), "an erasure removes it at once"

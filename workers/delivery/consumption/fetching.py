@@ -90,11 +90,12 @@ _fetch = Fetcher._proc_fetch_request
 
 async def _fetch_until_cancelled(self: Fetcher, assignment: Any, *request: Any) -> Any:
     growth: LogGrowth | None = getattr(self._client, "log_growth", None)
-    seen = 0 if growth is None else growth.growths(assignment.tps)
-    before = _positions(assignment)
     try:
+        if growth is None:
+            return await _fetch(self, assignment, *request)
+        seen, before = growth.growths(assignment.tps), _positions(assignment)
         found = await _fetch(self, assignment, *request)
-        if growth is not None and not found:
+        if not found and not _is_cancelled():
             # The next fetch is of all partitions, and begins when this one ends.
             end = monotonic() + (BUFFERED_SECONDS if self._records else READ_AGAIN_SECONDS)
             while assignment.active and (left := end - monotonic()) > 0 and _positions(assignment) == before:
@@ -103,6 +104,12 @@ async def _fetch_until_cancelled(self: Fetcher, assignment: Any, *request: Any) 
         return found
     except asyncio.CancelledError:
         return False  # what aiokafka itself returns for a fetch that is cancelled while it is under way
+
+
+def _is_cancelled() -> bool:
+    """Return true if this task was cancelled; aiokafka's fetch then ends as if it had found nothing."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _positions(assignment: Any) -> list[int | None]:
