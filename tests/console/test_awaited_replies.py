@@ -1,4 +1,4 @@
-"""What is typed and pressed while the reply to a step of a reviewer is awaited."""
+"""Type and press while the reply to a step of a reviewer is awaited."""
 
 import re
 from collections.abc import Callable, Iterator
