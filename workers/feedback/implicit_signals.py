@@ -46,7 +46,7 @@ def _error_type(answer: GeneratedAnswer, rules: FeedbackRules, quality: QualityT
     if "answer" in answer.withheld:
         return None
     text = answer.answer.strip()
-    is_fact = accepts_short_answer(answer.query, answer.query_type)
+    is_fact = accepts_short_answer(answer.query, answer.query_type, answer.answer)
     length = 0 if says_nothing(text) else reading_length(text)
     if length < (min(1, rules.min_answer_length) if is_fact else rules.min_answer_length):
         return "empty_response"

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from workers.process.allocator import ARROW_POOL
+
 pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library has other parameters")
 
 CHOICES = {"MALLOC_MMAP_THRESHOLD_": "65536", "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=65536"}
@@ -37,6 +39,18 @@ cli.main()
 """
 
 
+POOL_OF_A_COMMAND = """
+from workers.cli import main as cli
+
+def command():
+    import pyarrow
+    print(pyarrow.default_memory_pool().backend_name)
+
+cli.app = command
+cli.main()
+"""
+
+
 # In a process of its own each time: what is set stays, and other tests look at what large buffers cost.
 CHOSEN = """
 import sys
@@ -46,10 +60,10 @@ print(bound_allocator({"MALLOC_ARENA_MAX": "2"}), bound_allocator({sys.argv[1]: 
 """
 
 
-def said(program: str, *arguments: str) -> str:
-    kept = {name: value for name, value in os.environ.items() if name not in CHOICES}
+def said(program: str, *arguments: str, **chosen: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if name not in (*CHOICES, ARROW_POOL)}
     command = [sys.executable, "-c", program, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, env=kept)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, env=kept | chosen)
     return done.stdout.strip()
 
 
@@ -60,3 +74,8 @@ def test_a_command_goes_on_mapping_large_blocks_by_themselves() -> None:
 @pytest.mark.parametrize(("name", "value"), CHOICES.items())
 def test_what_the_operator_has_chosen_stays(name: str, value: str) -> None:
     assert said(CHOSEN, name, value) == "True False"
+
+
+def test_arrow_gives_back_what_a_command_frees_unless_the_operator_has_chosen_its_allocator() -> None:
+    assert said(POOL_OF_A_COMMAND) == "system"
+    assert said(POOL_OF_A_COMMAND, **{ARROW_POOL: "mimalloc"}) == "mimalloc"

@@ -27,6 +27,7 @@ class KnownFacts:
         texts = list(texts)
         self.numbers = Pool(number for text in texts for number in (*text.quantities, *text.implied))
         self.faces = frozenset(number.face for text in texts for number in text.quantities)
+        self.digits = frozenset(f"{face:g}" for face in self.faces)
         self.spans = Pool(span for text in texts for span in spans_between(text.dates))
         self.stated_dates = DatePool(date for text in texts for date in text.dates)
         self.dates = DatePool(date for text in texts for date in (*text.dates, *text.implied_dates))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from workers.evaluation.facts.addresses import Address, read_addresses, without_addresses
 from workers.evaluation.facts.dates import Date
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
@@ -23,7 +24,7 @@ MAX_VALUES = 24
 _JOINT = re.compile(
     r"\s*;\s+|,\s+(?!\d{4}\b)(?:(?P<joint>and|but|or|while|whereas|und|aber|während|et|mais|tandis que|y|pero|mientras que)\s+(?!\d))?"
     r"|\s+(?P<word>while|whereas|but|and|versus|vs\.?|compared (?:with|to)|während|aber|und|mais|et|pero|y)\s+(?!\d)"
-    r"|\s[–—-]\s|\s*[()]\s*",
+    r"|\s[–—-]\s|\s*(?:\((?!\))|(?<!\()\))\s*",
     re.IGNORECASE,
 )
 _OTHERS = PrefilteredPattern(
@@ -75,6 +76,22 @@ CLASSES = {
 CLASS_KINDS = frozenset(CLASSES.values())
 
 
+_LEADS = word_set(
+    "address addresses go located please use uses used using via setting variable path host url option options"
+)
+LEADS = {
+    "mail": _LEADS
+    | word_set(
+        "call contact contacts email emails e mail mails reach send sends sent write writes written"
+        " Adresse schreiben senden schicken gehen adresse écrire écrivez dirección escribir escriba"
+    ),
+    "file": _LEADS | word_set("call called file files named run runs script"),
+    "code": _LEADS | word_set("call calls function method parameter field set"),
+    "option": _LEADS | word_set("flag run runs switch"),
+}
+"""Words that lead to an address and do not tell whose it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """Describe a part of a sentence between two joints.
@@ -87,6 +104,7 @@ class Piece:
         quantities: its numbers.
         dates: its dates and times.
         classes: its values that are words ("silver"), by stem.
+        addresses: its addresses.
         opens: "relative" or "dependent" if it has no subject of its own, "pronoun", "definite" or "".
     """
 
@@ -97,6 +115,7 @@ class Piece:
     quantities: tuple[Quantity, ...]
     dates: tuple[Date, ...]
     classes: frozenset[str]
+    addresses: frozenset[Address]
     opens: str
 
 
@@ -111,13 +130,15 @@ AGGREGATES = frozenset(
 )
 """Words of claims about several subjects or about a calculated value."""
 
-Value = Quantity | Date | str
+Value = Quantity | Date | Address | str
 
 
 def kind_of(value: Value) -> str:
     """Return the kind of a value; only values of one kind are compared."""
     if isinstance(value, str):
         return CLASSES[value]
+    if isinstance(value, Address):
+        return value.form
     if isinstance(value, Quantity):
         return value.dimension if value.is_unit else "count"
     if value.minute is not None:
@@ -154,10 +175,12 @@ def _piece(text: str, joint: str, names: frozenset[str]) -> Piece | None:
         return None
     details = read_details(text)
     quantities = details.quantities[:MAX_VALUES]
-    kept = _OTHERS.sub("", text)
+    addresses = read_addresses(text)
+    leads = frozenset[str]().union(*(LEADS.get(each.form, _LEADS) for each in addresses))
+    kept = _OTHERS.sub("", without_addresses(text) if addresses else text)
     tokens = [match[0].lower() for match in _WORD.finditer(_without_amounts(kept, quantities))]
     classes = frozenset(stem(token) for token in tokens if stem(token) in CLASSES)
-    words = [token for token in tokens if _tells(token) and stem(token) not in classes]
+    words = [token for token in tokens if _tells(token) and stem(token) not in classes and token not in leads]
     verb = next(
         (
             place
@@ -183,7 +206,9 @@ def _piece(text: str, joint: str, names: frozenset[str]) -> Piece | None:
     codes = frozenset(f"{series} {number}" for series, number in details.codes)
     stems = frozenset(map(verb_stem, words)) | codes
     subject = frozenset(map(verb_stem, head)) | codes
-    return Piece(text, stems, subject, (names & stems) | codes, quantities, details.dates[:MAX_VALUES], classes, opens)
+    return Piece(
+        text, stems, subject, (names & stems) | codes, quantities, details.dates[:MAX_VALUES], classes, addresses, opens
+    )
 
 
 def _without_amounts(text: str, quantities: Sequence[Quantity]) -> str:
@@ -275,7 +300,9 @@ def _distributed(text: str, names: frozenset[str]) -> tuple[Piece, ...]:
     for item, quantity in zip(items, rest.quantities, strict=True):
         subject = told_stems(item)
         words_of = subject | rest.words
-        found.append(Piece(item, words_of, subject, names & words_of, (quantity,), rest.dates, frozenset(), ""))
+        found.append(
+            Piece(item, words_of, subject, names & words_of, (quantity,), rest.dates, frozenset(), frozenset(), "")
+        )
     return tuple(found)
 
 
@@ -285,7 +312,7 @@ def values_of(piece: Piece, kind: str) -> tuple[Value, ...]:
 
 
 def _values(piece: Piece) -> tuple[Value, ...]:
-    return (*piece.quantities, *piece.dates, *sorted(piece.classes))
+    return (*piece.quantities, *piece.dates, *sorted(piece.classes), *sorted(piece.addresses))
 
 
 def kinds_of(pieces: Sequence[Piece]) -> list[str]:

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.evaluation.contradictions.json_evidence import RecordFacts, RecordVerdict, check_record
+from workers.evaluation.facts.addresses import Address, KnownAddresses, read_addresses
 from workers.evaluation.facts.calculation.named_calculations import (
     CALCULATION_WORDS,
     has_wrong_change,
@@ -188,6 +189,11 @@ class EvidenceIndex:
         return KnownFacts(read_details(unit.text) for unit in self.units)
 
     @cached_property
+    def addresses(self) -> KnownAddresses:
+        """Index the addresses of all units; compute the index on first use."""
+        return KnownAddresses(unit.text for unit in self.units)
+
+    @cached_property
     def owned(self) -> OwnedValues:
         """Index the values of all units with their subjects; compute the index on first use."""
         sources: dict[int, list[str]] = {}
@@ -207,7 +213,8 @@ class ClaimMeasures:
     Attributes:
         values: float64 of shape (len(FEATURES),).
         record: result of the check against the fields of records.
-        unknown_figures: number of figures that no evidence has (``MissingDetails.figures``).
+        unknown_figures: number of figures (``MissingDetails.figures``) and addresses that no evidence has.
+        unknown_addresses: these addresses.
         is_calculated: whether the calculation that the claim names gives the figures that no evidence states.
         is_confirmed: whether the evidence has all its other words as well.
     """
@@ -215,6 +222,7 @@ class ClaimMeasures:
     values: NDArray[np.float64]
     record: RecordVerdict
     unknown_figures: int
+    unknown_addresses: frozenset[Address] = frozenset()
     is_calculated: bool = False
     is_confirmed: bool = False
 
@@ -275,6 +283,9 @@ def measure_claim(
     elif details.has_figures and not missing.numbers and not missing.dates:
         # "0.75 hours" is not written in "45 minutes" but has the same value.
         sequence = [word for word in sequence if index.has(word) or not _is_numeric(word)]
+    elif details.quantities:
+        # "21" is written as "twenty-one" in the evidence.
+        sequence = [word for word in sequence if index.has(word) or word not in index.known.digits]
     words = list(dict.fromkeys(sequence))
     joined = {a: a + b for a, b in pairwise(sequence)} | {b: a + b for a, b in pairwise(sequence)}
     unseen = [word for word in words if not index.has(word) and not index.has(joined.get(word, ""))]
@@ -299,8 +310,16 @@ def measure_claim(
         record.unknown,
     )
     is_told = not unseen or (len(unseen) <= MAX_OWN_WORDS and not detail_words(plain).intersection(unseen))
-    is_confirmed = is_calculated and is_told and bool(topic) and not any((missing.dates, missing.names))
-    return ClaimMeasures(np.array(values, dtype=np.float64), record, missing.figures, is_calculated, is_confirmed)
+    strange = {each for each in read_addresses(plain) - read_addresses(topic) if not index.addresses.has(each)}
+    is_confirmed = is_calculated and is_told and bool(topic) and not any((missing.dates, missing.names, strange))
+    return ClaimMeasures(
+        np.array(values, dtype=np.float64),
+        record,
+        missing.figures + len(strange),
+        frozenset(strange),
+        is_calculated,
+        is_confirmed,
+    )
 
 
 def _is_calculated(

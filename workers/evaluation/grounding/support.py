@@ -39,6 +39,7 @@ from workers.evaluation.contradictions.contradiction_checks import compare, has_
 from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.contradictions.json_evidence import RecordFacts
 from workers.evaluation.contradictions.values.comparisons import wrong_change
+from workers.evaluation.facts.addresses import is_other_address, read_addresses
 from workers.evaluation.facts.calculation.arithmetic import same_dimension, satisfies
 from workers.evaluation.facts.forms.referred_amounts import referred_amounts
 from workers.evaluation.facts.text_details import read_details
@@ -416,6 +417,8 @@ def _measure(
         # "No, it is not suitable for children under 12." does not state the ten years of its question.
         stated = measure_claim(own, best, index, top, calibration.words, claim.asked, claim.language, claim.worked)
         measures = measures if stated.unknown_figures else stated
+    if texts and any(is_other_address(each, texts[0], claim.plain) for each in measures.unknown_addresses):
+        mismatches = (*mismatches, "name")
     if measures.is_calculated and not wrong_change(claim.plain, texts[0]):
         mismatches = tuple(each for each in mismatches if each != "number")
     if texts and adds_others(claim.plain, topic, index.owned):
@@ -424,7 +427,10 @@ def _measure(
     clauses = ClauseFindings()
     if texts:
         clauses = compare_clauses(claim, units, is_covered=unseen <= MAX_UNSEEN, is_calculated=measures.is_calculated)
-    if clauses.keeps_values:
+    # Clauses are compared by words, and an address is none.
+    has_address = bool(read_addresses(claim.plain))
+    keeps_values = clauses.keeps_values and not has_address
+    if keeps_values:
         misplaced = False
         mismatches = tuple(each for each in mismatches if each not in OF_VALUES)
     if clauses.is_answer_right:
@@ -434,7 +440,7 @@ def _measure(
     near = frozenset().union(*(units[place].words for place in top[:TOP]))
     everywhere = frozenset(word for word in words if index.has(word)) | near
     # A right yes does not make right what stands behind it: "Yes, five hikers." over three.
-    is_refuted = clauses.is_answer_right and not OF_VALUES.isdisjoint(mismatches)
+    is_refuted = (has_address and misplaced) or (clauses.is_answer_right and not OF_VALUES.isdisjoint(mismatches))
     is_answered = (
         clauses.is_confirmed and not is_refuted and (clauses.is_whole or adds_nothing(claim, units, index, top))
     ) or (
@@ -443,7 +449,7 @@ def _measure(
         and not measures.unknown_figures
         and says_only_order(without_opening(claim.reply or claim.plain), [claim.asked, *texts])
     )
-    exchanged = not mismatches and not clauses.keeps_values and is_exchanged(claim, units)
+    exchanged = not mismatches and not keeps_values and is_exchanged(claim, units)
     is_made_up = not mismatches and not exchanged and adds_reason_or_step(claim, units)
     if (is_answered and not exchanged and not is_made_up) or (measures.is_confirmed and not mismatches):
         return MeasuredClaim(
@@ -455,7 +461,7 @@ def _measure(
     )
     is_open = (has_question and says_only_polarity(claim.plain)) or is_of_question or is_of_small_words(claim, texts)
     is_unread = is_open and claim.language in LOCAL_LANGUAGES
-    if not mismatches and not clauses.keeps_values and (exchanged or is_misplaced(claim, short)):
+    if not mismatches and not keeps_values and (exchanged or is_misplaced(claim, short)):
         mismatches = ("subject",)
     elif is_made_up:
         mismatches = ("predicate",)
@@ -481,7 +487,7 @@ def _measure(
             )
         ),
         bool(measures.record.denied) and not clauses.is_answer_right,
-        0 if clauses.keeps_values else measures.unknown_figures,
+        0 if keeps_values else measures.unknown_figures,
         "other_language" if is_unread else _reading(claim, [units[place] for place in top], unseen),
         is_open and not is_unread,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
+from workers.evaluation.facts.addresses import read_addresses
 from workers.evaluation.facts.sentence_pieces import (
     CLASS_KINDS,
     Piece,
@@ -129,6 +130,7 @@ def _is_heading(text: str) -> bool:
     return (
         not text.rstrip().endswith((".", "!", "?", "。", ";", ","))
         and not _DIGIT.search(text)
+        and not read_addresses(text)
         and len(_WORD.findall(text)) <= MAX_HEADING
         and not has_known_verb(text)
     )

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from workers.evaluation.facts.addresses import Address, read_addresses, without_addresses
 from workers.evaluation.facts.calculation.arithmetic import same_quantity
 from workers.evaluation.facts.dates import Date, agrees
 from workers.evaluation.facts.numbers.quantity import Quantity
@@ -51,6 +52,7 @@ class Cell:
         quantities: its numbers, read with the key.
         dates: its dates and times.
         numerals: its whole numbers as written, which may be identifiers ("port 5432", "line 17").
+        addresses: its addresses.
     """
 
     key: frozenset[str]
@@ -58,6 +60,7 @@ class Cell:
     quantities: tuple[Quantity, ...]
     dates: tuple[Date, ...]
     numerals: frozenset[str] = frozenset()
+    addresses: frozenset[Address] = frozenset()
 
     @property
     def is_code(self) -> bool:
@@ -146,7 +149,7 @@ def _cells(text: str) -> tuple[Cell, ...]:
 def _cell(key: str, value: str) -> Cell:
     details = read_details(f"{key}: {value}" if key else value)
     words = frozenset() if _FIGURE.match(value) or len(_WORD.findall(value)) > MAX_CELL_WORDS else record_words(value)
-    return Cell(record_words(key), words, details.quantities, details.dates, _numerals(value))
+    return Cell(record_words(key), words, details.quantities, details.dates, _numerals(value), read_addresses(value))
 
 
 def _numerals(text: str) -> frozenset[str]:
@@ -182,13 +185,28 @@ def from_another_record(claim: str, topic: str, groups: Sequence[Sequence[Record
     values = [*values, *details.dates][:MAX_CLAIMED]
     codes = [number for _, number in details.codes][:MAX_CLAIMED]
     own, numerals = record_words(claim), _numerals(f"{topic} {claim}")
+    addresses = read_addresses(claim)
+    unaddressed = record_words(without_addresses(f"{topic} {claim}")) if addresses else frozenset()
     for group in groups:
+        if addresses and _is_other_address(addresses, named_record(unaddressed, group, numerals), group):
+            return True
         record = named_record(words, group, numerals)
         if record is not None and (
             _misplaced(words, own, values, record, group) or _is_other_code(codes, record, group)
         ):
             return True
     return False
+
+
+def _is_other_address(addresses: Iterable[Address], record: Record | None, group: Sequence[Record]) -> bool:
+    """Return true if an address stands in another record alone, in whose place the named one has its own."""
+    return record is not None and any(
+        not any(address in cell.addresses for cell in record)
+        and any(
+            address in cell.addresses and record[place].addresses for other in group for place, cell in enumerate(other)
+        )
+        for address in addresses
+    )
 
 
 def _is_other_code(codes: Sequence[str], record: Record, group: Sequence[Record]) -> bool:

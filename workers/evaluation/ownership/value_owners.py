@@ -14,6 +14,8 @@ from itertools import islice
 
 from workers.evaluation.budget import spend
 from workers.evaluation.contradictions.values.claimed_limits import side_of
+from workers.evaluation.facts.addresses import FORMS as ADDRESS_FORMS
+from workers.evaluation.facts.addresses import read_addresses
 from workers.evaluation.facts.calculation.arithmetic import same_dimension, same_quantity
 from workers.evaluation.facts.dates import Date, agrees
 from workers.evaluation.facts.numbers.quantity import Quantity
@@ -137,7 +139,7 @@ def has_other_owner(claim: str, topic: str, evidence: OwnedValues) -> bool:
         evidence: the values of the evidence.
     """
     # "Fell from 79.8 % to 76.3 %" gives one subject the values of two times.
-    if RECOMMENDATION.match(claim) or _CHANGE.search(claim) or _EITHER.search(claim):
+    if (RECOMMENDATION.match(claim) and not read_addresses(claim)) or _CHANGE.search(claim) or _EITHER.search(claim):
         return False
     if from_another_record(claim, topic, evidence.records) or from_another_line(
         claim, topic, evidence.lines, evidence.sources
@@ -298,21 +300,23 @@ def _dominated(
     gained = better - held.words
     if held.subject and held.subject <= words:
         return False  # "the Lady Braves, who begin their season in May against Alcorn": Alcorn is another's name
-    foreign = held.subject | held.names
-    foreign = foreign - words - rival.subject
+    # An address belongs to a purpose as well as to a subject: "to see what would be deleted, use --dry-run".
+    is_address = kind in ADDRESS_FORMS
+    foreign = held.words - words - rival.words if is_address else (held.subject | held.names) - words - rival.subject
     if not gained or not foreign:
         return False
     near = same_source and abs(held.sentence - rival.sentence) <= ADJACENT
     in_one = same_source and held.sentence == rival.sentence
     # In one sentence the second clause leaves out what it shares with the first: "ethanol boils at 78, acetone at 56".
-    lost = kept - rival.words - (held.words - held.subject if in_one and is_first else frozenset())
+    shared = held.words if is_address else held.words - held.subject
+    lost = kept - rival.words - (shared if in_one and is_first else frozenset())
     # Two dates in April have the month in common, and no subject.
     shared_head = near and bool((held.subject & rival.subject & words) - _MONTHS) and bool(foreign & held.subject)
     named = bool(gained & rival.names) and bool(foreign & held.names)
     # "Borealis Pension with 38% of the stock. The Lindqvist family retains 21%": two names need not repeat the rest.
     if lost and not (shared_head or (named and near and not lost & (held.subject | held.names))):
         return False
-    subject = gained & (rival.subject | rival.names)
+    subject = gained if is_address else gained & (rival.subject | rival.names)
     if not subject:
         return False
     if kind in _EVENTS and not (better - rival.subject) and not in_one:

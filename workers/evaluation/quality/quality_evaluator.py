@@ -136,7 +136,7 @@ def evaluate_quality(prepared: PreparedQuality, vectors: Vectors, thresholds: Qu
     """
     answer = prepared.answer
     reported = reported_signals(answer.status, answer.error, answer.finish_reason)
-    is_fact = accepts_short_answer(answer.query, answer.query_type)
+    is_fact = accepts_short_answer(answer.query, answer.query_type, answer.answer)
     # The length of a text that was not sent is unknown.
     found = [] if "answer" in answer.withheld else find_signals(answer.answer, thresholds, is_fact=is_fact)
     if found and any(each.kind == "error" for each in failures_of(answer.contexts or ())):

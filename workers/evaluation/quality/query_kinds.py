@@ -8,6 +8,8 @@ actionability depend on the kind: a date as the answer needs neither three hundr
 import re
 from typing import Literal
 
+from workers.evaluation.facts.addresses import read_addresses
+
 QueryForm = Literal["factual", "explanation", "action", "open"]
 
 _TYPES: dict[str, QueryForm] = {
@@ -96,13 +98,20 @@ _REASON = re.compile(
 )
 _QUESTION = re.compile(r"[?？؟]\s*$|か[。\s]*$")
 
+MAX_ADDRESSED = 100
+"""Longest answer that is complete because of its address, code points."""
 
-def accepts_short_answer(query: str, query_type: str | None) -> bool:
+
+def accepts_short_answer(query: str, query_type: str | None, answer: str = "") -> bool:
     """Return true if one word may answer a query: it asks for a fact, or it is a question that asks for no reason.
+
+    A short answer with an address or a command answers any query: "Run deploy.sh."
 
     The forms of questions for yes or no are many ("¿Cubre la póliza …?", "A garantia cobre …?"), those for a reason few.
     """
     form = query_form(query, query_type)
+    if len(answer) <= MAX_ADDRESSED and read_addresses(answer):
+        return True
     return form == "factual" or (form == "open" and bool(_QUESTION.search(query.strip())) and not _REASON.search(query))
 
 

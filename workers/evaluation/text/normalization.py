@@ -24,7 +24,21 @@ _NUMERAL = re.compile(
     "[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u2080-\u2089\u2460-\u249b\u24ea-\u24ff\u2776-\u2793\u3251-\u325f\u32b1-\u32bf]+"
 )
 _UNSPACED_FIGURE = re.compile("(?<=[\u3040-\u30ff\u3400-\u9fff])(?=[0-9])")
-_MATHS = re.compile(r"\$(?=[\w\\])([^$\n]{0,80}?[\w)}])\$(?!\d)|\\\(([^()\n]{1,80})\\\)")
+_MATHS = re.compile(r"\$(?=[\w\\])([^$\n]{0,80}?[\w)}%])\$(?!\d)|\\\(([^()\n]{1,80})\\\)")
+_COMMAND = re.compile(r"\\(?:boxed|text(?:bf|it|rm)?|mathrm|mathbf|operatorname)\s?\{([^{}]*)\}")
+_MATHS_SIGNS = re.compile(r"\\(?:[,;:! \[\]%$]|(?:times|cdot|approx|div|leq?|geq?)(?![A-Za-z]))|\{,\}")
+_SIGNS = {
+    "times": "×",
+    "cdot": "×",
+    "approx": "≈",
+    "div": "÷",
+    "le": "≤",
+    "leq": "≤",
+    "ge": "≥",
+    "geq": "≥",
+    "%": "%",
+    "$": "$",
+}
 _WORD_OF_PARTS = re.compile(r"(?<![\w/.:@-])[^\W_]++([_.-])[^\W_]++(?:\1[^\W_]++){2,}+(?![\w/@-])")
 _CAMEL = re.compile(r"(?<![^\W_])(?:[A-Z][a-z]++|[A-Z](?=[A-Z])|\d++){4,}+(?![^\W_])")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z\d])|(?<=\d)(?=[A-Z])")
@@ -36,6 +50,11 @@ _LETTERS = str.maketrans("013457", "oieast")
 _MIXED = re.compile(r"(?<![\w.,])(\d{1,4}) ?([¼½¾⅓⅔⅛⅜⅝⅞])")
 """A number with a fraction behind it: "2½"."""
 _SUM = re.compile(r"(?<![\w.,+×*/=−-])(\d{1,9}) ?([+×*·]|−|plus|times) ?(\d{1,9})(?![\w,^⁻⁺]|\.\d| ?[+×*·/=−-])")
+_SIZE = re.compile(
+    r"(?:\d ?[x×] ?\d[^\n]{0,20}?(?:mm|cm|m|km|in|inch|inches|ft|feet|px|pixels?)|(?:\d[\d.,]* ?[x×] ?){2}\d)(?!\w)",
+    re.IGNORECASE,
+)
+"""Sides of a thing, which are no product: "80 × 60 × 40 cm"."""
 _UNIT_NAMES = "(?:year|month|week|day|hour|minute|second|percent|metre|meter|euro|dollar)s?|monate?n?|jahre?n?|tage?n?|mois|ans?|meses|años?"
 _ROMAN = re.compile(rf"\b(?=[IVXLC]{{2}})(XC|XL|L?X{{0,3}})(IX|IV|V?I{{0,3}})(?=[\s-](?i:{_UNIT_NAMES})\b)")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
@@ -50,6 +69,9 @@ def normalised(text: str) -> str:
         text = _NUMERAL.sub(_plain_numeral, text)
         text = "".join(_ascii_digit(character) for character in text)
         text = _UNSPACED_FIGURE.sub(" ", text)
+    if "\\" in text:
+        text = _COMMAND.sub(r"\1", _COMMAND.sub(r"\1", text))
+        text = _MATHS_SIGNS.sub(lambda match: "," if match[0] == "{,}" else _SIGNS.get(match[0][1:], " "), text)
     if "$" in text or "\\(" in text:
         text = _MATHS.sub(lambda match: match[1] or match[2], text)
     text = _WORD_OF_PARTS.sub(_parted, text)
@@ -59,7 +81,7 @@ def normalised(text: str) -> str:
         text = _BASE64.sub(_decoded, text)
         text = _DISGUISED.sub(lambda match: match[0].translate(_LETTERS), text)
         text = _HEXADECIMAL.sub(lambda match: str(int(match[0], 0)), text)
-        text = _SUM.sub(_calculated, text)
+        text = _SUM.sub(_calculated, text) if not _SIZE.search(text) else text
     return _ROMAN.sub(_arabic, text)
 
 

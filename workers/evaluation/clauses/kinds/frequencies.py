@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from math import isclose
 
 from workers.evaluation.clauses.placed_answers import read_parts
 from workers.evaluation.facts.units import NUMBER_WORDS, WEEKDAYS
@@ -12,6 +13,8 @@ MAX_TEXT = 300
 """Longest statement that is read, code points."""
 SHARED = 0.5
 """Least share of a statement's words in the part of the evidence that says how often."""
+ROUNDED = 0.03
+"""Difference of two periods that months and quarters of whole days make, as a share: "four times a year", "quarterly"."""
 
 _DAYS: dict[str, float] = {
     "hour": 1 / 24,
@@ -75,7 +78,13 @@ def is_frequency_right(statement: str, sentences: Sequence[str], topic: str = ""
         if len(own) == 1 and shared >= SHARED * len(matter):
             found.setdefault(shared, set()).add(own[0])
     best = found[max(found)] if found else set()
-    return best.pop() == told[0] if len(best) == 1 else None
+    return isclose(best.pop(), told[0], rel_tol=ROUNDED) if len(best) == 1 else None
+
+
+def says_only_frequency(statement: str) -> bool:
+    """Return true if a statement says nothing but how often: "Every 7 days."."""
+    rest = without_frequency(statement)
+    return rest != statement and not content_words(rest)
 
 
 def _frequencies(text: str) -> Iterator[float]:

@@ -53,6 +53,12 @@ _NOUN_LEFT_OUT = PrefilteredPattern(
     re.IGNORECASE,
 )
 """A subject with an adjective, and one of another kind without its noun: "the red line …, the blue one every fifteen"."""
+_REFERRED = PrefilteredPattern(
+    rf"(?P<before>(?:^|[.;:]\s)(?:the\s)?(?:[\w-]+\s){{0,2}}(?P<noun>[^\W\d_][\w-]+)\s(?P<link>of|for|in|from|on|at)\s(?:[^.;!?]|(?<=\w)\.(?=\w)){{1,80}}?{_CUT})"
+    r"(?:those|that|the\sones?)\s(?=(?P=link)\s)",
+    re.IGNORECASE,
+)
+"""A noun, and a pronoun for it before the same preposition: "logs of staging take 3 GB, those of production 5 GB"."""
 _ONE = re.compile(r"\sone$", re.IGNORECASE)
 _LABELS = SERIES_NAMES | word_set(
     "page pages step chapter section sections figure table hall passage seite kapitel halle sala"
@@ -112,6 +118,7 @@ def restore_left_out(text: str, before: str = "") -> str:
             return whole.removeprefix(f"{before} ")
     whole = _SHARE_OF_PRICE.sub(_with_amount, restore_left_out_verbs(f"{before} {text}" if before else text))
     text = whole.removeprefix(f"{before} ") if whole.startswith(before) else text
+    text = _REFERRED.sub(r"\g<before>\g<noun> ", text)
     for _ in range(MAX_CLAUSES):
         restored = _UNIT_OF_SECOND.sub(_measured, _UNIT_LEFT_OUT.sub(_with_unit, _NOUN_LEFT_OUT.sub(_with_noun, text)))
         if restored == text:

@@ -26,7 +26,8 @@ _ANY = re.compile(r"[\d)][ .-]?\d{3}|\d-\d{1,7}-\d")
 def plain_phones(text: str) -> str:
     """Return a text with its phone numbers as "tel-" with their last digits, and grouped numbers as "id-".
 
-    Seven to fifteen digits are a phone number behind a word for calls, with a plus, or with an area code in brackets.
+    Seven to fifteen digits are a phone number behind a word for calls, with a plus, or with an area code in brackets;
+    also groups that begin with 0 and are all of a text.
     Nine digits or more in three groups with hyphens are an identifier, as is the number behind "ISBN".
     """
     if not _ANY.search(text):
@@ -49,7 +50,8 @@ def _core(written: str) -> str:
 def _identifier(match: re.Match[str]) -> str:
     digits = re.sub(r"\D", "", match[0])
     before = match.string[max(0, match.start() - 45) : match.start()]
-    is_marked = match[0][0] in "+(" or bool(_CALLED.search(before))
+    is_alone = match[0] == match.string.strip() and match[0][0] == "0" and not match[0].isdecimal()
+    is_marked = match[0][0] in "+(" or is_alone or bool(_CALLED.search(before))
     if not is_marked or not 7 <= len(digits) <= 15 or (match[0][0] not in "+(" and _DATE.fullmatch(match[0])):
         return match[0]
     return f"tel-{digits[-KEPT:]}"

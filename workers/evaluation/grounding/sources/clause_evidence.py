@@ -27,7 +27,7 @@ from workers.evaluation.clauses.kinds.charges import answer_by_charge, is_charge
 from workers.evaluation.clauses.kinds.closed_lists import answer_by_list
 from workers.evaluation.clauses.kinds.contests import is_contest_right
 from workers.evaluation.clauses.kinds.dated_records import answer_by_dates
-from workers.evaluation.clauses.kinds.frequencies import is_frequency_right, without_frequency
+from workers.evaluation.clauses.kinds.frequencies import is_frequency_right, says_only_frequency, without_frequency
 from workers.evaluation.clauses.kinds.kept_limits import is_limit_kept
 from workers.evaluation.clauses.kinds.limits import answer_by_figure, needs_no_more
 from workers.evaluation.clauses.kinds.made_up_parts import has_made_up_part
@@ -226,6 +226,10 @@ def _compare_statement(
         )
     is_near = is_covered or bool(claim.asked) or has_verb_forms(claim.plain, texts)
     near = _chosen(claim, units, has_borders=True) if is_near else []
+    if claim.asked and says_only_frequency(reply := claim.reply or claim.plain):
+        is_as_often = is_frequency_right(reply, near, claim.asked)
+        if is_as_often is not None:
+            return ClauseFindings(() if is_as_often else ("number",), is_as_often, is_whole=is_as_often)
     if (valued := _compare_item(claim, near, units) or _compare_value(claim, near, units)) is not None:
         return valued
     if is_near:

@@ -28,6 +28,8 @@ _SCRIPTS = (
     ("hi", re.compile("[\u0900-\u097f]")),
 )
 _WORD = re.compile(r"[^\W\d_]+")
+_ADDRESS = re.compile(r"[\w+-]*(?:@|(?<=\w)\.(?=[^\W_]{2}))[\w@./+-]*")
+"""An address of mail, a host or a file: its "com" and "de" are no words."""
 _SAMPLE = 2_000
 
 
@@ -45,7 +47,7 @@ def guess_language(text: str) -> str:
     for code, script in () if sample.isascii() else _SCRIPTS:
         if len(script.findall(sample)) > len(sample) * 0.15:
             return code
-    scores = _scores(_WORD.findall(sample))
+    scores = _scores(_words(sample))
     best = max(scores, key=lambda code: scores[code])
     return best if scores[best] > scores["en"] else "en"
 
@@ -100,7 +102,7 @@ def known_language(text: str) -> str | None:
     for code, script in () if sample.isascii() else _SCRIPTS:
         if len(script.findall(sample)) > len(sample) * 0.15:
             return next((other for other, letters in _SISTERS.get(code, ()) if letters.search(sample)), code)
-    words = _WORD.findall(sample)
+    words = _words(sample)
     scores = _scores(words, _LANGUAGES_OF_MORE)
     if not sample.isascii() or "'" in sample:
         # Words with a capital are often names.
@@ -138,12 +140,16 @@ def likely_languages(text: str) -> list[str]:
 
 
 def _likely_latin(sample: str) -> list[str]:
-    words = _WORD.findall(sample)
+    words = _words(sample)
     scores = _scores(words)
     order = sorted(scores, key=lambda code: -scores[code])
     if len(words) < FEW_WORDS or scores[order[0]] < FEW_SIGNS:
         return order
     return [code for code in order if scores[code] and scores[code] >= NEAR * scores[order[0]]]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(_ADDRESS.sub(" ", text) if "." in text or "@" in text else text)
 
 
 def _scores(words: Sequence[str], languages: Mapping[str, Sequence[str]] = _LANGUAGES_OF_WORD) -> dict[str, int]:

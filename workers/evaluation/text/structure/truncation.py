@@ -11,7 +11,8 @@ _DANGLING = frozenset(
     einen mit für von zu weil dass et ou mais le la les un une des du de avec pour que y o pero el los las con para e i
     il lo gli di del della per che os as um uma do da com""".split()  # noqa: SIM905
 )
-_LAST_WORD = re.compile(r"([^\W\d_]+)$")
+_LAST_WORD = re.compile(r"(?<![.@/\\\w])([^\W\d_]+)$")
+"""The last word, not a part of an address: "com" is a preposition in Portuguese."""
 _URL_END = re.compile(r"https?://\S+$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,9}[.)])[ \t]")
