@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from schemas.enriched import EnrichedAnswer
-from tests.console.test_lead import decide, page_of, review_of, text_of
+from tests.console.test_lead import decide, page_of, text_of
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
-from tests.harness.held_answers import held
+from tests.harness.held_answers import held, review_of
 from workers.review.decision_events import review_event
 from workers.stores.clickhouse.rows.review_rows import review_event_row
 
@@ -169,6 +169,7 @@ def test_a_second_opinion_is_asked_for_and_taken_back_on_the_page(browser: Brows
         page.goto(f"/review/{review_of(answer)}")
         page.get_by_role("button", name="Take back").click()
         expect(page.locator("#asked-opinions li")).to_have_count(0)
+        expect(page.locator("#opinion-person")).to_be_focused()
         until(lambda: seconds(storing, "asked-on-page"), [])
         page.get_by_role("button", name="Ask for a second opinion").click()
         expect(page.locator("#asked-opinions li")).to_contain_text("Asked of anyone who may review it by you")

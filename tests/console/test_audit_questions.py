@@ -218,19 +218,16 @@ def test_a_history_keeps_the_request_of_a_review_once_it_is_decided(
     assert "high risk of hallucination" in asked["detail"]
 
 
-def test_a_file_is_another_access_than_a_page(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
+def test_a_file_is_another_access_than_a_page(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer], monkeypatch: pytest.MonkeyPatch
+) -> None:
     noted: list[str] = []
-    log = console.resources.accesses
-    before = log.note_page
-    log.note_page = lambda _, what, answers: noted.append(what)  # type: ignore[method-assign, assignment]
-    try:
-        listed(console, state="second")
-        exported(console, state="second")
-        console.client("admin").get(
-            "/api/audit/accesses/export", params={"tenant": TENANT, "format": "jsonl"}
-        ).raise_for_status()
-    finally:
-        log.note_page = before  # type: ignore[method-assign]
+    monkeypatch.setattr(console.resources.accesses, "note_page", lambda _, what, answers: noted.append(what))
+    listed(console, state="second")
+    exported(console, state="second")
+    console.client("admin").get(
+        "/api/audit/accesses/export", params={"tenant": TENANT, "format": "jsonl"}
+    ).raise_for_status()
     assert noted == ["audit", audit.EXPORTED, audit.EXPORTED]
     found = console.client("admin").get("/api/audit/accesses", params={"state": audit.EXPORTED})
     assert found.status_code == 200, "the filter offers it"

@@ -7,20 +7,14 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from schemas.enriched import EnrichedAnswer
-from schemas.identifiers import fact_id
 from tests.harness.browser import Seen, escalate, logged_in, needs_browser, reject, serious_violations
 from tests.harness.console import ConsoleThread
-from tests.harness.held_answers import held
+from tests.harness.held_answers import held, review_of
 
 pytestmark = [needs_browser, pytest.mark.usefixtures("long_undo")]
 
 PAUSE_MS = 1_100
 """Longer than the pause after which keys count again."""
-
-
-def review_of(answer: EnrichedAnswer) -> str:
-    return fact_id(answer.tenant, answer.answer_id, "review")
 
 
 def shown(page: Page) -> str:
@@ -161,6 +155,41 @@ def test_a_step_back_while_a_decision_is_on_its_way_is_where_the_page_stays(
         assert shown(page) == first
         assert "Kept here." in page.locator("#corrected").input_value()
         assert shown(page) != second
+        assert seen.complaints == []
+
+
+def test_a_step_back_takes_the_question_about_a_request_along(browser: Browser, console: ConsoleThread) -> None:
+    held(console, "typed-question", 2)
+    with logged_in(browser, console, "typing-question") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        first = shown(page)
+        page.keyboard.press("s")
+        expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
+        page.keyboard.press("c")
+        page.keyboard.type("Two GiB. ")
+        page.locator('.decide [data-action="reject"]').click()
+        expect(page.locator("#unsent")).to_be_visible()
+        page.go_back()
+        expect(page.locator(f'[data-review="{first}"]')).to_be_visible()
+        expect(page.locator("#unsent")).to_be_hidden()
+        assert steps(seen) == ["skip"]
+        assert seen.complaints == []
+
+
+def test_a_late_reply_about_a_lock_closes_no_other_request(browser: Browser, console: ConsoleThread) -> None:
+    first, _ = map(review_of, held(console, "late-lock", 2))
+    with logged_in(browser, console, "late-locker") as (page, seen):
+        with page.expect_response("**/lock") as reply, awaited(page, "**/lock"):
+            page.goto(f"/review/{first}")
+            expect(page.locator("#question")).to_be_focused()
+            reject(page)
+            expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
+        assert reply.value.status == 409, "it is decided by then"
+        page.keyboard.press("2")
+        expect(page.locator("[data-verdict]:checked")).to_have_count(1)
+        expect(page.locator(".stopped")).to_have_count(0)
+        expect(page.locator('.decide [data-action="approve"]')).to_be_enabled()
         assert seen.complaints == []
 
 

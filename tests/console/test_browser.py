@@ -13,7 +13,7 @@ from schemas.identifiers import fact_id
 from schemas.release import ReleasedAnswer
 from schemas.review import ReviewDecision
 from schemas.topics import ANSWERS_RELEASED, FEEDBACK_EVENTS, REVIEW_DECISIONS
-from tests.harness.browser import PATIENCE_MS, logged_in, needs_browser, reject, serious_violations
+from tests.harness.browser import PATIENCE_MS, logged_in, needs_browser, reject, serious_violations, shown
 from tests.harness.console import EVERYTHING, ConsoleThread, clock_at, secret, unhurried_undo
 from tests.harness.decisions import Values, decisions_on, waited_for
 from tests.harness.held_answers import held, risky
@@ -24,11 +24,6 @@ from workers.decision.release_events import review_request
 pytestmark = needs_browser
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
-
-
-def shown(page: Page) -> str:
-    """The request that the page shows."""
-    return page.locator("#review-item [data-review]").get_attribute("data-review") or ""
 
 
 # ---------------------------------------------------------------- review

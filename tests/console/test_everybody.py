@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from schemas.identifiers import fact_id
-from tests.harness.browser import PATIENCE_MS, escalate, logged_in, needs_browser, reject, serious_violations
+from tests.harness.browser import PATIENCE_MS, escalate, logged_in, needs_browser, reject, serious_violations, shown
 from tests.harness.console import ConsoleThread, clock_at, secret, unhurried_undo
 from tests.harness.held_answers import held
 from tests.harness.reviews import AT, review_request, store_decision
@@ -176,10 +176,6 @@ def test_a_reviewer_works_from_login_to_audit_with_keys_alone(browser: Browser, 
     page.wait_for_url("**person=no-mouse*")
     expect(page.locator("#total")).to_contain_text("accesses, the latest first")
     opened.close()
-
-
-def shown(page: Page) -> str:
-    return page.locator("#review-item [data-review]").get_attribute("data-review") or ""
 
 
 # ---------------------------------------------------------------- magnified

@@ -8,19 +8,14 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from schemas.enriched import EnrichedAnswer
-from schemas.identifiers import fact_id
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread
-from tests.harness.held_answers import held, risky
+from tests.harness.held_answers import held, review_of, risky
 from tests.harness.reviews import store_decision
 from workers.decision.release_events import review_request
 from workers.review.decision_events import review_event
 from workers.review.review_models import Filters, Reviewer
 from workers.stores.clickhouse.rows.review_rows import review_event_row
-
-
-def review_of(answer: EnrichedAnswer) -> str:
-    return fact_id(answer.tenant, answer.answer_id, "review")
 
 
 def assign(console: ConsoleThread, answer: EnrichedAnswer, person: str) -> None:

@@ -10,11 +10,11 @@ from playwright.sync_api import Browser, expect
 from schemas.answers import ModelReference
 from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
-from tests.console.test_lead import assign, decide, page_of, review_of, text_of
+from tests.console.test_lead import assign, decide, page_of, text_of
 from tests.console.test_team import wait_for
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
-from tests.harness.held_answers import held, risky
+from tests.harness.held_answers import held, review_of, risky
 
 
 @pytest.fixture(scope="module")

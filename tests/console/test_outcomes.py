@@ -6,12 +6,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from schemas.answers import ContextChunk, GeneratedAnswer
-from schemas.enriched import EnrichedAnswer
-from schemas.identifiers import fact_id
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values, decisions_on
-from tests.harness.held_answers import risky
+from tests.harness.held_answers import review_of, risky
 from workers.decision.finality import released_by
 from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
@@ -31,10 +29,6 @@ def disputed(number: int, tenant: str = "outcomes", **fields: str) -> GeneratedA
         risk_mode="gatekeeper",
         completed_at=datetime.now(UTC),
     )  # fmt: skip
-
-
-def review_of(answer: EnrichedAnswer) -> str:
-    return fact_id(answer.tenant, answer.answer_id, "review")
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from schemas.enriched import EnrichedAnswer
-from schemas.identifiers import fact_id
 from tests.harness.browser import PATIENCE_MS, logged_in, needs_browser, reject, serious_violations
 from tests.harness.console import ConsoleThread, secret
-from tests.harness.held_answers import held, risky
+from tests.harness.held_answers import held, review_of, risky
 from tests.harness.reviews import store_decision
 from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
@@ -23,10 +22,6 @@ def deciding(console: ConsoleThread) -> Iterator[ConsoleThread]:
     """The console with the agents that make decisions final and store them."""
     with console.worker(["decisions", "analytics"]):
         yield console
-
-
-def review_of(answer: EnrichedAnswer) -> str:
-    return fact_id(answer.tenant, answer.answer_id, "review")
 
 
 def decide(console: ConsoleThread, answer: EnrichedAnswer, ruling: str = "final", **said: object) -> None:

@@ -6,21 +6,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from schemas.enriched import EnrichedAnswer
-from schemas.identifiers import fact_id
 from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
-from tests.harness.held_answers import held, risky
+from tests.harness.held_answers import held, review_of, risky
 from tests.harness.reviews import store_decision
 from workers.console.presentation.minima import gate_range, minima_of
 from workers.decision.policy import DecisionPolicy
 from workers.decision.release_events import review_request
 from workers.review.review_errors import final_advice
 from workers.settings import Settings
-
-
-def review_of(answer: EnrichedAnswer) -> str:
-    return fact_id(answer.tenant, answer.answer_id, "review")
 
 
 def described(page: Page, action: str) -> str:

@@ -4,25 +4,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
-from schemas.enriched import EnrichedAnswer
-from schemas.identifiers import fact_id
-from tests.harness.browser import logged_in, needs_browser, reject, serious_violations
+from tests.harness.browser import logged_in, needs_browser, reject, serious_violations, shown
 from tests.harness.console import ConsoleThread, clock_at, secret
-from tests.harness.held_answers import held
+from tests.harness.held_answers import held, review_of
 from tests.harness.reviews import store_decision
 from workers.decision.release_events import review_request
 
 pytestmark = [needs_browser, pytest.mark.usefixtures("long_undo")]
-
-
-def review_of(answer: EnrichedAnswer) -> str:
-    return fact_id(answer.tenant, answer.answer_id, "review")
-
-
-def shown(page: Page) -> str:
-    return page.locator("#review-item [data-review]").get_attribute("data-review") or ""
 
 
 def test_what_is_chosen_and_typed_in_the_list_stays_through_an_ended_session(
@@ -55,6 +45,20 @@ def test_what_is_chosen_and_typed_in_the_list_stays_through_an_ended_session(
         page.reload()
         expect(page.locator("#chosen-count")).to_have_text("0 chosen")
         expect(page.locator("#bulk-reason")).to_have_value("")
+
+
+def test_nothing_that_was_typed_stays_in_the_tab_after_a_log_out(browser: Browser, console: ConsoleThread) -> None:
+    held(console, "logged-out", 1)
+    with logged_in(browser, console, "leaver") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        page.keyboard.press("m")
+        page.keyboard.type("Ask Ms Weber, 0170 123456.")
+        assert page.evaluate("sessionStorage.length") > 0
+        page.get_by_role("button", name="Log out").click()
+        page.wait_for_url("**/login")
+        assert page.evaluate("JSON.stringify(sessionStorage)") == "{}"
+        assert seen.complaints == []
 
 
 def test_the_totals_of_the_list_follow_what_is_done_to_several_requests(

@@ -14,6 +14,7 @@ from workers.decision.release_events import review_request
 
 TENANT = "second-texts"
 WRONG = "The ingester needs 71 GiB of memory [1]."
+OTHER = WRONG.replace("71", "88")
 RIGHT = "The ingester needs 2 GiB of memory [1]."
 START = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=2)
 
@@ -22,7 +23,9 @@ def at(minutes: float) -> datetime:
     return START + timedelta(minutes=minutes)
 
 
-def evaluated(console: ConsoleThread, name: str, text: str, minutes: float, mode: str = "observer") -> EnrichedAnswer:
+def evaluated(
+    console: ConsoleThread, name: str, text: str, minutes: float, mode: str = "observer", **changes: Any
+) -> EnrichedAnswer:
     """Store the evaluation of a text, made some minutes after the start."""
     base = risky(0, TENANT)
     given = base.model_copy(
@@ -35,7 +38,7 @@ def evaluated(console: ConsoleThread, name: str, text: str, minutes: float, mode
             "completed_at": at(minutes - 1),
         }
     )
-    enriched = console.judge(given).model_copy(update={"enriched_at": at(minutes)})
+    enriched = console.judge(given).model_copy(update={"enriched_at": at(minutes)} | changes)
     console.call(console._store([enriched]))
     return enriched
 
@@ -99,6 +102,34 @@ def test_the_claims_of_a_longer_text_do_not_stay_with_a_shorter_one(console: Con
     assert len(detail(console, "shorter")["claims"]) == 1
 
 
+@pytest.mark.parametrize(("text", "markers"), [(RIGHT, ["[1]"]), ("That is not known.", [])])
+def test_the_citations_of_an_earlier_text_mark_no_words_of_the_later_one(
+    console: ConsoleThread, text: str, markers: list[str]
+) -> None:
+    name = f"citing-{len(markers)}"
+    evaluated(console, name, f"{WRONG} It has 9 disks [1], as is said in [7].", 0)
+    evaluated(console, name, text, 5)
+    found = detail(console, name)["citations"]
+    assert [text[start:end] for each in found for start, end in each["spans"]] == markers
+    assert all(each["valid"] for each in found)
+
+
+@pytest.mark.parametrize("text", [RIGHT, f"Indeed: {RIGHT}"])
+def test_a_less_complete_evaluation_takes_no_claims_away(console: ConsoleThread, text: str) -> None:
+    name = f"less-complete-{len(text)}"
+    complete = evaluated(console, name, RIGHT, 0)
+    evaluated(console, name, text, 5, rank=complete.rank - 1)
+    assert [(each["text"], each["verdict"]) for each in detail(console, name)["claims"]] == [(RIGHT, "supported")]
+    assert [time_of(row["decided_at"]) for row in audit(console, name)] == [at(0)], "readers did not get the other one"
+
+
+def test_claims_of_an_earlier_text_count_in_no_record_of_the_later_one(console: ConsoleThread) -> None:
+    evaluated(console, "fewer-contradicted", f"{WRONG} {OTHER}", 0, "gatekeeper")
+    decide(console, evaluated(console, "fewer-contradicted", WRONG, 5, "gatekeeper"), 8, action="approve")
+    (final,) = [row for row in audit(console, "fewer-contradicted") if row["ruling"] == "final"]
+    assert (final["claims_contradicted"], final["contradicted_approved"]) == (1, 1)
+
+
 @pytest.mark.parametrize("action", ["approve", "reject"])
 def test_a_text_after_a_decision_changes_nothing_of_what_was_decided(console: ConsoleThread, action: str) -> None:
     name = f"after-{action}"
@@ -128,11 +159,30 @@ def test_a_decision_keeps_the_text_that_it_was_made_on_though_a_second_one_waits
     console: ConsoleThread,
 ) -> None:
     first = evaluated(console, "both-held", WRONG, 0, "gatekeeper")
-    decide(console, first, 3, action="approve")
+    request = decide(console, first, 3, action="approve")
     before = detail(console, "both-held")["shown"]
-    assert evaluated(console, "both-held", WRONG.replace("71", "88"), 8, "gatekeeper").decision.state == "held"
+    assert evaluated(console, "both-held", OTHER, 8, "gatekeeper").decision.state == "held"
     assert detail(console, "both-held")["shown"] == before
     assert "71 GiB" in before[-1]["content"]
+    item = console.client().get(f"/api/reviews/{request.review_id}").raise_for_status().json()
+    assert (item["answer"], item["claims"]) == (WRONG, [])
+    page = console.client("review").get(f"/review/{request.review_id}", headers={"Accept": "text/html"}).text
+    assert "71 GiB" in page.partition('id="readers-got"')[2]
+    assert "88 GiB" not in page
+
+
+def test_a_text_that_a_reviewer_has_not_seen_is_not_decided(console: ConsoleThread) -> None:
+    request = review_request(evaluated(console, "unseen", WRONG, 0, "gatekeeper"), at(0), deadline_hours=24)
+    assert request is not None
+    client, path = console.client(), f"/api/reviews/{request.review_id}"
+    seen = client.get(path).json()
+    evaluated(console, "unseen", OTHER, 5, "gatekeeper")
+    approval = {"user_action": "approve", "version": seen["version"]}
+    refused = client.post(f"{path}/decision", json=approval)
+    assert (refused.status_code, refused.json()["conflict"]) == (409, "changed")
+    item = client.get(path).json()
+    assert (seen["answer"], item["answer"]) == (WRONG, OTHER)
+    client.post(f"{path}/decision", json=approval | {"version": item["version"]}).raise_for_status()
 
 
 def test_a_text_after_a_withdrawal_leaves_the_release_before_it(console: ConsoleThread) -> None:
@@ -182,7 +232,8 @@ def test_the_request_of_an_earlier_text_says_that_readers_have_another_one(conso
     client = console.client()
     page = client.get(f"/review/{request.review_id}", headers={"Accept": "text/html"}).text
     assert "A reader waits." in page
-    assert client.get(f"/api/reviews/{request.review_id}").json()["replaced"] is None
+    evaluated(console, "overtaken", OTHER, 2, rank=first.rank - 1)
+    assert client.get(f"/api/reviews/{request.review_id}").json()["replaced"] is None, "readers did not get it"
     evaluated(console, "overtaken", RIGHT, 5)
     item = client.get(f"/api/reviews/{request.review_id}").json()
     assert (item["replaced"]["state"], time_of(item["replaced"]["since"])) == ("released", at(5))

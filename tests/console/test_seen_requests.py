@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.identifiers import fact_id
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations, shown
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, risky
 from tests.harness.reviews import store_decision
@@ -21,11 +21,6 @@ READABLE = """question => {
   return top >= 0 && bottom <= innerHeight
     && heights.every((height) => question.contains(document.elementFromPoint((left + right) / 2, height)));
 }"""
-
-
-def shown(page: Page) -> str:
-    """Return the request that the page shows."""
-    return page.locator("#review-item [data-review]").get_attribute("data-review") or ""
 
 
 def assert_readable(page: Page) -> None:

@@ -8,21 +8,10 @@ from email.utils import format_datetime, parsedate_to_datetime
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from schemas.enriched import EnrichedAnswer
-from schemas.identifiers import fact_id
-from tests.harness.browser import escalate, logged_in, needs_browser, reject, serious_violations
+from tests.harness.browser import escalate, logged_in, needs_browser, reject, serious_violations, shown
 from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values, decisions_on
-from tests.harness.held_answers import held
-
-
-def review_of(answer: EnrichedAnswer) -> str:
-    return fact_id(answer.tenant, answer.answer_id, "review")
-
-
-def shown(page: Page) -> str:
-    """Return the request that the page shows."""
-    return page.locator("#review-item [data-review]").get_attribute("data-review") or ""
+from tests.harness.held_answers import held, review_of
 
 
 def question(page: Page) -> str:

@@ -3,16 +3,11 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import logged_in, needs_browser, serious_violations, shown
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 
 pytestmark = [needs_browser, pytest.mark.usefixtures("long_undo")]
-
-
-def shown(page: Page) -> str:
-    """Return the request that the page shows."""
-    return page.locator("#review-item [data-review]").get_attribute("data-review") or ""
 
 
 def undo_to(page: Page, review: str) -> None:

@@ -89,6 +89,11 @@ def logged_in(
     opened.close()
 
 
+def shown(page: Page) -> str:
+    """Return the request that the page shows."""
+    return page.locator("#review-item [data-review]").get_attribute("data-review") or ""
+
+
 def reject(page: Page) -> None:
     """Reject the request that the page shows, without a reason."""
     page.keyboard.press("r")

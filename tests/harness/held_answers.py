@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
+from schemas.identifiers import fact_id
 from tests.harness.console import ConsoleThread
 
 
@@ -31,3 +32,8 @@ def held(console: ConsoleThread, tenant: str, count: int) -> list[EnrichedAnswer
     answers = console.store(risky(number, tenant) for number in range(count))
     assert all(answer.decision.state == "held" for answer in answers)
     return answers
+
+
+def review_of(answer: EnrichedAnswer) -> str:
+    """Return the identifier of an answer's review."""
+    return fact_id(answer.tenant, answer.answer_id, "review")

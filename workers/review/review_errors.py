@@ -59,7 +59,7 @@ class AlreadyDecided(ReviewConflict):
 
 
 class RequestChanged(ReviewConflict):
-    """Report that a more complete result has replaced the request that the reviewer saw."""
+    """Report that a more complete result, or one of another text, has replaced the request that the reviewer saw."""
 
     kind = "changed"
 

@@ -100,7 +100,7 @@ class ReviewService(ReviewSteps):
         Raises:
             AlreadyDecided: the request is already decided.
             LockedByAnother: another reviewer holds the lock.
-            RequestChanged: a more complete result has replaced the request that the reviewer saw.
+            RequestChanged: a more complete result, or one of another text, has replaced the request that the reviewer saw.
             InvalidDecision: a verdict names a claim that the answer does not make, a correction changes nothing
                 or has a reference that leads nowhere, or the decision does not fit into a record.
             UnknownReview: the request does not exist, or the reviewer may not see it.
@@ -131,7 +131,7 @@ class ReviewService(ReviewSteps):
             raise decided_by(mark.by, mark.at)
         if lock is not None and lock.holder != who.name:
             raise locked_by(lock)
-        if body.version is not None and body.version != place.rank:
+        if body.version is not None and body.version != place.version:
             raise RequestChanged("the request has changed since you opened it; load it again", place.model_id, None)
         standing = await self._locks.mark(
             name, DecisionMark(decision.feedback_id, who.name, now, place.tenant, body.user_action, body.with_warning)

@@ -206,7 +206,7 @@ class TeamActions:
             user_action="reject" if body.action == "reject" else "approve",
             reason=body.reason,
             user_comment=body.comment,
-            version=place.rank,
+            version=place.version,
         )
         if body.preview:
             if body.action in ("approve", "reject"):

@@ -25,7 +25,12 @@ from workers.review.review_models import DecisionBody, Filters, Reviewer
 from workers.review.review_service import ReviewService
 from workers.settings import ReviewTarget, Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.rows.review_rows import MAX_TITLE, review_event_row, withdrawing_row
+from workers.stores.clickhouse.rows.review_rows import MAX_TITLE, review_event_row, review_rows, withdrawing_row
+
+
+def version_of(request: ReviewRequest) -> int:
+    return review_rows(request)[1].version
+
 
 # ------------------------------------------------------------------ looking
 
@@ -200,7 +205,12 @@ async def test_an_item_shows_everything_and_only_to_those_whom_it_concerns(
     request = review_request(1)
     await store_requests(rows, [request])
     item = await console().item(request.review_id, ANNA)
-    assert (item.query, item.answer, item.version, item.state) == (request.query, request.answer, 4, "open")
+    assert (item.query, item.answer, item.version, item.state) == (
+        request.query,
+        request.answer,
+        version_of(request),
+        "open",
+    )
     assert [(claim.start, claim.end, claim.verdict) for claim in item.claims] == [(0, 18, "contradicted")]
     assert item.contexts == request.contexts
     for who, review_id in ((Reviewer("x", frozenset({"other"})), request.review_id), (ANNA, "nothing")):
@@ -216,10 +226,12 @@ async def test_a_more_complete_result_replaces_the_request_and_its_version(
     await store_requests(rows, [degraded])
     service = console()
     page = await service.queue(Filters(), ANNA, cursor=None, limit=10)
-    assert [(item.version, item.priority) for item in page.items] == [(4, 0.01)]
+    assert [(item.version, item.priority) for item in page.items] == [(version_of(complete), 0.01)]
     assert (await service.item(complete.review_id, ANNA)).answer == complete.answer
     with pytest.raises(RequestChanged):
-        await service.decide(complete.review_id, DecisionBody(user_action="approve", version=3), ANNA)
+        await service.decide(
+            complete.review_id, DecisionBody(user_action="approve", version=version_of(degraded)), ANNA
+        )
 
 
 # ------------------------------------------------------------------ taking
@@ -377,7 +389,7 @@ async def test_a_decision_carries_all_that_it_decides_on_and_sent_twice_is_one(
     body = DecisionBody.model_validate(
         {
             "user_action": "correct", "corrected_answer": "Loki needs 2 GiB [1].", "user_comment": "The source says 2.",
-            "reason": "wrong_figure", "review_duration": 3_000, "claim_verdicts": [verdict], "version": 4,
+            "reason": "wrong_figure", "review_duration": 3_000, "claim_verdicts": [verdict], "version": version_of(request),
         }
     )  # fmt: skip
     receipt = await service.decide(request.review_id, body, ANNA)

@@ -23,9 +23,29 @@ def test_a_decision_of_another_program_is_in_the_history_with_any_number_that_it
     content = json.dumps(example(ReviewDecision) | {"user_profile": {"score": "here"}, "user_comment": "Well done."})
     row = decision_row(ReviewDecision.from_bytes(content.replace('"here"', number).encode()), "final")
     times = dict.fromkeys(("requested_at", "completed_at", "enriched_at"), row.decided_at)
-    stored = StoredAnswer(EVALUATED | times, decisions=[asdict(row)])
+    stored = StoredAnswer(EVALUATED | times, decisions=[asdict(row) | {"text_key": 0}])
     assert any("Well done." in each.detail for each in history_of(stored))
     assert contrary_words(stored) == []
+
+
+@pytest.mark.parametrize(("key", "contradicted"), [(1, 1), (2, 3)])
+def test_an_approval_is_of_the_text_that_was_seen_whatever_came_in_its_undo_window(key: int, contradicted: int) -> None:
+    at = [datetime(2026, 11, 2, 8, 0, second, tzinfo=UTC) for second in (0, 3, 5, 13)]
+    texts = [
+        EVALUATED | {"enriched_at": since, "text_key": number, "claims_total": 4, "claims_contradicted": doubts, "content": content}
+        for since, number, doubts, content in ((at[0], 1, 1, "It is 3."), (at[2], 2, 3, "It is 4."), (at[3], 3, 0, "It is 5."))
+    ]  # fmt: skip
+    given = example(ReviewDecision) | {
+        "user_action": "approve",
+        "timestamp": at[1].isoformat(),
+        "published_at": at[3].isoformat(),
+    }
+    row = asdict(decision_row(ReviewDecision.model_validate(given), "final")) | {"text_key": key}
+    stored = StoredAnswer(texts[-1], decisions=[row], texts=texts)
+    assert (
+        f"Approved although the sources contradict {contradicted} claim{'s' * (contradicted > 1)} of 4."
+        in contrary_words(stored)
+    )
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,8 @@ def _contradicted(stored: StoredAnswer, final: Row, texts: Sequence[EvaluatedTex
     found = {each["claim_id"]: each["verdict"] for each in from_json(final["decision"]).get("claim_verdicts", [])}
     claims = [claim["claim_id"] for claim in stored.claims if claim["verdict"] == "contradicted"]
     number, total = sum(found.get(claim) != "supported" for claim in claims), len(stored.claims)
-    decided = texts_before(texts, shown_since(final))[-1]
+    before = texts_before(texts, shown_since(final))
+    decided = next((text for text in texts if text.key == final["text_key"]), before[-1])
     if decided.key != texts[-1].key:
         number, total = doubtful(decided.contradicted, found.values()), decided.claims
     if final["action"] == "approve" and number:

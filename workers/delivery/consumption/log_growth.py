@@ -36,11 +36,11 @@ ANSWER_SECONDS = 10.0
 READ_AGAIN_SECONDS = 5.0
 """Time after which a read that found nothing is repeated in any case."""
 
-SEEK_LOOK_SECONDS = 1.0
-"""Interval at which a consumer that waits for growth looks whether it was moved to other offsets."""
-
 BUFFERED_SECONDS = 0.1
 """The same while the consumer has unread records: their partitions are fetched again only after this fetch."""
+
+SEEK_LOOK_SECONDS = 1.0
+"""Interval at which a consumer that waits for growth looks whether it was moved to other offsets."""
 
 LATEST = -1
 """The timestamp that asks for the end of a log."""

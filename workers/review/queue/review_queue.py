@@ -248,10 +248,18 @@ class ReviewQueue:
         return place
 
     async def _request(self, place: QueueRow) -> ReviewRequest:
+        """Return a request; of a decided one the text that was decided on, without claims if another text came since."""
         request = (await self._store.requests([place.key])).get(place.key)
         if request is None:
             raise UnknownReview("what was to be reviewed is not stored; try again in a moment")
-        return request
+        given = [] if place.is_open else await self._store.given_decisions(place.tenant, place.review_id)
+        decided_on = next((each for _, each in given if each.original_answer), None)
+        if decided_on is None or decided_on.original_answer == request.answer:
+            return request
+        # The request of another text has replaced the one that was decided.
+        return request.model_copy(
+            update={"answer": decided_on.original_answer, "releasable": decided_on.releasable, "claims": []}
+        )
 
     async def _seconds(
         self,
@@ -430,7 +438,7 @@ class ReviewQueue:
         return ReviewSummary(
             **columns | {"state": state},
             query=place.title,
-            version=place.rank,
+            version=place.version,
             second_review=second,
             reviews_done=done,
             reviews_wanted=max(sampled, done + len(asked)) if asked else sampled,

@@ -48,11 +48,14 @@ FROM {database}.review_queue FINAL WHERE review_id IN {{review_ids:Array(String)
 """
 REQUESTS = """
 SELECT request FROM {database}.reviews WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}}
-ORDER BY rank DESC LIMIT 1
+ORDER BY rank DESC, requested_at DESC LIMIT 1
 """
-DECISIONS = """
-SELECT review_id, ruling, action, decided_by, reason, decided_at, decision, request FROM {database}.review_decisions FINAL
-WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} ORDER BY decided_at, decision_id
+TEXT_KEY = "if(request = '', 0, sipHash64(JSONExtractString(request, 'original_answer')))"
+"""Hash of the text that a decision was made on; 0 if it is not known."""
+DECISIONS = f"""
+SELECT review_id, ruling, action, decided_by, reason, decided_at, decision, request, {TEXT_KEY} AS text_key
+FROM {{database}}.review_decisions FINAL
+WHERE review_id IN {{{{review_ids:Array(String)}}}} AND tenant = {{{{tenant:String}}}} ORDER BY decided_at, decision_id
 """
 REVIEW_EVENTS = """
 SELECT kind, reviewer, queue, assignee, undone, reason, deadline_at, occurred_at FROM {database}.review_events FINAL
@@ -61,6 +64,7 @@ WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}} O
 CITATIONS = f"""
 {select_rows(CitationRow)}
 WHERE tenant = {{{{tenant:String}}}} AND answer_id = {{{{answer_id:String}}}} AND run = {{{{run:String}}}}
+  AND (enriched_at = 0 OR enriched_at = {{{{enriched_at:DateTime64(3, 'UTC')}}}})
 ORDER BY valid DESC, number, citation_id
 """
 FEEDBACK = """
@@ -303,7 +307,7 @@ class AnswerStore(Reading):
         if row is None:
             return None
         key = {name: row[name] for name in ("tenant", "answer_id", "run")}
-        key["completed_at"] = without_zone(row["completed_at"])
+        key |= {name: without_zone(row[name]) for name in ("completed_at", "enriched_at")}
         key["review_ids"] = review_ids(row["tenant"], answer_id)
         statements = (
             CLAIMS, CITATIONS, ALERTS, REVIEWS, REQUESTS, DECISIONS, REVIEW_EVENTS, FEEDBACK, REWARD, SCORES,

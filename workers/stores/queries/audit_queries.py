@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from schemas.identifiers import review_ids
 from schemas.review import OF_PERSONS, ReviewEventKind
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, optional, without_zone
-from workers.stores.queries.answer_queries import EVER, Period, Place, cut_at_word, place_values, times_of
+from workers.stores.queries.answer_queries import EVER, TEXT_KEY, Period, Place, cut_at_word, place_values, times_of
 from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS, Sample, due_values, not_hidden
 from workers.stores.queries.reviews.corrected_texts import corrected_answers
 from workers.stores.queries.searched_texts import holds_words, quoted_list, words_of_search
@@ -173,17 +173,23 @@ SELECT tenant, answer_id, enriched_at AS since, pipeline_version AS version, ran
 FROM {database}.answer_texts FINAL
 WHERE tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}} ORDER BY enriched_at
 """
-CONTRADICTED = """
-SELECT tenant, answer_id, pipeline_version AS version, groupUniqArray(claim_id) AS claims FROM {database}.claims FINAL
-WHERE run = 'live' AND verdict = 'contradicted' AND tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}}
-  AND toDate(completed_at) BETWEEN toDate({{since:DateTime64(3, 'UTC')}}) AND toDate({{until:DateTime64(3, 'UTC')}})
+_CLAIMS = """
+{{database}}.claims{final} WHERE run = 'live' AND tenant IN {{{{tenants:Array(String)}}}} AND answer_id IN {{{{answer_ids:Array(String)}}}}
+  AND toDate(completed_at) BETWEEN toDate({{{{since:DateTime64(3, 'UTC')}}}}) AND toDate({{{{until:DateTime64(3, 'UTC')}}}})
+"""
+# Claims of an earlier text, or of a less complete evaluation, stay where the last one has none.
+CONTRADICTED = f"""
+SELECT tenant, answer_id, pipeline_version AS version, groupUniqArray(claim_id) AS claims FROM {_CLAIMS.format(final=" FINAL")}
+  AND verdict = 'contradicted' AND (tenant, answer_id, (rank, enriched_at)) IN (
+      SELECT tenant, answer_id, max((rank, enriched_at)) FROM {_CLAIMS.format(final="")} GROUP BY tenant, answer_id
+  )
 GROUP BY tenant, answer_id, pipeline_version
 """
 DECIDED_AT = f"""
 SELECT tenant, answer_id, minOrNullIf({_EFFECTIVE}, ruling = 'final') AS at,
        argMinIf(action, decided_at, ruling = 'final') AS action, argMinIf(decided_by, decided_at, ruling = 'final') AS decided_by,
        argMinIf(JSONExtractBool(decision, 'with_warning'), decided_at, ruling = 'final') AS with_warning,
-       argMinIf(if(request = '', 0, sipHash64(JSONExtractString(request, 'original_answer'))), decided_at, ruling = 'final') AS text_key,
+       argMinIf({TEXT_KEY}, decided_at, ruling = 'final') AS text_key,
        minOrNullIf(decided_at, ruling = 'withdrawal') AS withdrawn_at
 FROM {{database}}.review_decisions FINAL
 WHERE ruling IN ('final', 'withdrawal') AND review_id IN {{{{review_ids:Array(String)}}}} GROUP BY tenant, answer_id
@@ -294,7 +300,7 @@ class AuditStore(Reading):
         return found
 
     async def contradicted(self, answers: Mapping[tuple[str, str], Row]) -> dict[tuple[str, str], frozenset[str]]:
-        """Return the identifiers of the claims that the evaluation found contradicted, by tenant and answer.
+        """Return the identifiers of the claims of the last text that the evaluation found contradicted, by tenant and answer.
 
         Args:
             answers: rows of ``answers`` by tenant and answer.
@@ -304,7 +310,7 @@ class AuditStore(Reading):
         """
         found: dict[tuple[str, str], frozenset[str]] = {}
         for part in in_parameters(
-            [name for name, row in answers.items() if any(text["claims_contradicted"] for text in row["texts"])],
+            [name for name, row in answers.items() if any(text["claims_contradicted"] for text in row["texts"][-1:])],
             lambda name: name,
         ):
             tenants, answer_ids = (sorted(set(names)) for names in zip(*part, strict=True))

@@ -16,14 +16,14 @@ NOT_MOVED = """
 )
 """
 
-# An earlier evaluation, or that of another text under the same identifier, may have found other claims. Their rows then
-# keep the earlier version and time. Earlier workers wrote no time.
+# An earlier evaluation, a less complete one, or that of another text under the same identifier may have found other claims.
+# Their rows then keep their version, rank and time. Earlier workers wrote no time.
 CURRENT = f"""
 pipeline_version = ifNull(
     (SELECT CAST(pipeline_version AS Nullable(String)) FROM {{database}}.answers FINAL WHERE {OF_ANSWER} AND run = {{{{run:String}}}} LIMIT 1),
     pipeline_version
 )
-AND enriched_at = (SELECT max(enriched_at) FROM {{database}}.claims WHERE {OF_ANSWER} AND run = {{{{run:String}}}})
+AND (rank, enriched_at) = (SELECT max((rank, enriched_at)) FROM {{database}}.claims WHERE {OF_ANSWER} AND run = {{{{run:String}}}})
 AND ifNull((SELECT CAST(claims_total AS Nullable(UInt32)) FROM {{database}}.answers FINAL WHERE {OF_ANSWER} AND run = {{{{run:String}}}} LIMIT 1), 1) > 0
 """
 OF_TEXT = f"""

@@ -208,6 +208,7 @@ class CitationRow(TableRow):
     confidence: Float64 | None = None
     forms: Labels = ()
     model_id: Label = "unknown"
+    enriched_at: Millis = EPOCH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,6 +91,11 @@ class QueueRow(TableRow):
         """Return true if the request has no decision."""
         return self.state == "open"
 
+    @property
+    def version(self) -> int:
+        """Return a number that another result under the same identifier does not have: of other rank, or of a later text."""
+        return round(self.requested_at.timestamp() * 1_000) * 10 + self.rank
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow(TableRow):

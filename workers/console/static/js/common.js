@@ -138,7 +138,7 @@ export function parsed(html) {
 
 document.getElementById("log-out")?.addEventListener("click", async () => {
   await send("/api/session", undefined, { method: "DELETE" }).catch(() => {});
-  sessionStorage.clear();
+  addEventListener("pagehide", () => sessionStorage.clear()); // behind what the page keeps when it is left
   location.assign("/login");
 });
 

@@ -2,7 +2,7 @@
 
 import { complain, say, send } from "./common.js";
 import { holder, item } from "./review_item.js";
-import { whileOff } from "./waiting.js";
+import { focusWhenOn, whileOff } from "./waiting.js";
 
 const address = () => `/api/reviews/${encodeURIComponent(item().dataset.review)}/opinion`;
 
@@ -27,7 +27,7 @@ async function end(line) {
   try {
     await send(`${address()}?${new URLSearchParams({ person: line.dataset.opinion })}`, undefined, { method: "DELETE" });
     line.remove();
-    document.getElementById("opinion-person")?.focus();
+    focusWhenOn(document.getElementById("opinion-person"));
     say("The second opinion is no longer asked for.");
   } catch (error) {
     complain(error);

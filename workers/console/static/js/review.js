@@ -107,8 +107,9 @@ function showNext({ background = false } = {}) {
   return showing;
 }
 
-/** Put something in the place of what is shown. */
+/** Put something in the place of what is shown, with the question about it. */
 function place(...nodes) {
+  document.getElementById("unsent").close();
   holder.replaceChildren(...nodes);
   turnOn();
 }
@@ -129,7 +130,7 @@ function openReview(review) {
       place(...nodes);
       showAddress(review);
       begin();
-      if (refusal) stop(refusal);
+      if (refusal) stop(refusal, review);
     } catch (error) {
       complain(error);
     }
@@ -244,24 +245,28 @@ async function lockOf(review) {
 
 /** Keep what somebody looks at; what nobody looks at goes to others in time. */
 function renewShown() {
-  if (isOpen() && !isOff() && document.visibilityState === "visible") renew(item().dataset.review).catch(stop);
+  if (!isOpen() || isOff() || document.visibilityState !== "visible") return;
+  const { review } = item().dataset;
+  renew(review).catch((error) => stop(error, review));
 }
 setInterval(renewShown, RENEW_MS);
 document.addEventListener("visibilitychange", () => {
   if (performance.now() - renewed >= RENEW_MS) renewShown();
 });
 
-/** Say above the request why it cannot be decided here now, and turn its decisions off; what was typed stays. */
-function stop(error) {
+/** Say above a request, unless the page has gone on to another, why it cannot be decided here now, and turn its decisions off; what was
+ *  typed stays. */
+function stop(error, review) {
+  if (item()?.dataset.review !== review) return;
   if (!isOpen() || (error.status !== 409 && error.status !== 404)) {
     complain(error);
     return;
   }
   const article = item();
   article.dataset.closed = "";
-  forget(article.dataset.review, error.problem.conflict);
+  forget(review, error.problem.conflict);
   const isOwn = error.problem.conflict === "decided" && error.problem.who === holder.dataset.name;
-  const { words, button } = isOwn ? undoButtonOf(article.dataset.review, questionOf(article), error.problem.when) : {};
+  const { words, button } = isOwn ? undoButtonOf(review, questionOf(article), error.problem.when) : {};
   const card = document.getElementById("stopped").content.firstElementChild.cloneNode(true);
   card.querySelector("[data-words]").textContent = isOwn ? `You have ${words} this request.` : `${causeOf(error)}.`;
   card.querySelector("[data-undo]").replaceWith(button ?? "");
@@ -457,7 +462,7 @@ async function refused(review, error, { correcting, what }) {
   }
   const gone = error.status === 409 || error.status === 404;
   if (gone && correcting) {
-    stop(error);
+    stop(error, review);
     complain({ ...error, message: `${causeOf(error)}. Nothing was sent; your correction is still here.` });
     return;
   }
@@ -483,7 +488,7 @@ async function reload(review) {
   }
   begin();
   if (correcting) openCorrection();
-  say("A more complete result has replaced this request. Nothing was sent: look again and decide.");
+  say("Another result has replaced this request. Nothing was sent: look again and decide.");
 }
 
 const ACTIONS = {
@@ -668,7 +673,8 @@ addEventListener("pagehide", () => {
 });
 
 if (isOpen()) {
-  lockOf(item().dataset.review).then((refusal) => refusal && stop(refusal));
+  const { review } = item().dataset;
+  lockOf(review).then((refusal) => refusal && stop(refusal, review));
   begin();
   loadAhead();
 } else if (item()) {

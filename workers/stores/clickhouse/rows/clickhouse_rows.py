@@ -296,7 +296,7 @@ def _citation_rows(enriched: EnrichedAnswer) -> list[CitationRow]:
             source_digest=citation.source_digest, last_updated=citation.last_updated, created_at=citation.created_at,
             source_event=citation.source_event or "", learned_at=citation.learned_at,
             spans=[[span.start, span.end] for span in citation.spans], excerpt=citation.excerpt,
-            confidence=citation.confidence, forms=citation.forms, model_id=model_id,
+            confidence=citation.confidence, forms=citation.forms, model_id=model_id, enriched_at=enriched.enriched_at,
         )
         for citation in _shown_citations(enriched)
     ]  # fmt: skip
@@ -307,6 +307,7 @@ def _citation_rows(enriched: EnrichedAnswer) -> list[CitationRow]:
             # The identifier includes the answer: another answer may have the same marker at the same place.
             citation_id=invalid_citation_id(enriched.tenant, enriched.answer_id, place, reference.marker), valid=False,
             marker=reference.marker, reason=reference.reason, forms=[reference.form], model_id=model_id,
+            enriched_at=enriched.enriched_at,
         ))  # fmt: skip
     return rows
 

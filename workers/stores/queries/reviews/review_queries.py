@@ -214,7 +214,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
         """Return the requests by tenant and review identifier, the most complete one of each."""
         rows = await self.named_rows(
             f"SELECT query, answer, request FROM {self._database}.reviews WHERE {_NAMED}"
-            " ORDER BY rank DESC LIMIT 1 BY tenant, review_id",
+            " ORDER BY rank DESC, requested_at DESC LIMIT 1 BY tenant, review_id",
             _names(names),
         )
         found = [
@@ -255,15 +255,15 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
         """Return the final decision on a request, its independent reviews and its withdrawal, in order of time.
 
         Returns:
-            Pairs of the ruling (``final``, ``second`` or ``withdrawal``) and the decision.
+            Pairs of the ruling (``final``, ``second`` or ``withdrawal``) and the decision, with its text if the row has it.
         """
         rows = await self.named_rows(
-            f"SELECT ruling, decision FROM {self._database}.review_decisions FINAL WHERE review_id = {{review:String}}"
+            f"SELECT ruling, decision, request FROM {self._database}.review_decisions FINAL WHERE review_id = {{review:String}}"
             " AND tenant = {tenant:String} AND ruling IN ('final', 'second', 'withdrawal')"
             f" ORDER BY decided_at, ruling, decision_id LIMIT {MAX_HISTORY}",
             {"review": review_id, "tenant": tenant},
         )
-        return [(row["ruling"], _decision(row["decision"])) for row in rows]
+        return [(row["ruling"], _decision(row["decision"], row["request"])) for row in rows]
 
     async def claims(self, tenant: str, answer_id: str, completed_at: datetime, text: str) -> list[dict[str, Any]]:
         """Return all claims of an answer in their order, with verdicts and evidence; none once it has another text."""
@@ -277,8 +277,9 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
     async def later_text(self, place: QueueRow, request: ReviewRequest) -> dict[str, Any] | None:
         """Return time and state of the last text of an answer if it is another one than that of a request, and later."""
         found = await self.rows(
-            "SELECT since, state FROM (SELECT max(enriched_at) AS since, argMax(state, enriched_at) AS state,"
-            " argMax(text_key, enriched_at) AS last, minIf(enriched_at, text_key = sipHash64({{text:String}})) AS first"
+            "SELECT since, state FROM (SELECT argMax(enriched_at, (rank, enriched_at)) AS since,"
+            " argMax(state, (rank, enriched_at)) AS state, argMax(text_key, (rank, enriched_at)) AS last,"
+            " minIf(enriched_at, text_key = sipHash64({{text:String}})) AS first"
             " FROM {database}.answer_texts FINAL WHERE tenant = {{tenant:String}} AND answer_id = {{answer_id:String}})"
             " WHERE last != sipHash64({{text:String}}) AND first != 0 AND since > first",
             tenant=place.tenant, answer_id=place.answer_id, text=request.answer,
@@ -379,7 +380,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
         rows, moves = await asyncio.gather(
             self.named_rows(
                 f"SELECT {select_list(QueueRow)} FROM {self._database}.review_queue WHERE {_NAMED}"
-                " ORDER BY rank DESC LIMIT 1 BY tenant, review_id",
+                " ORDER BY rank DESC, requested_at DESC LIMIT 1 BY tenant, review_id",
                 parameters,
             ),
             self.named_rows(
@@ -407,7 +408,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
             return {}
         rows = await self.named_rows(
             f"SELECT tenant, review_id, leftUTF8(answer, {{length:UInt32}}) AS answer FROM {self._database}.reviews"
-            f" WHERE {_NAMED} ORDER BY rank DESC LIMIT 1 BY tenant, review_id",
+            f" WHERE {_NAMED} ORDER BY rank DESC, requested_at DESC LIMIT 1 BY tenant, review_id",
             _names(names) | {"length": length},
         )
         return {_name(row): row["answer"] for row in rows}
@@ -422,7 +423,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
             return {}
         rows = await self.named_rows(
             f"SELECT {_ASKED}, leftUTF8(query, {MAX_TITLE}) AS title FROM {self._database}.reviews"
-            f" WHERE {_NAMED} ORDER BY rank DESC LIMIT 1 BY tenant, review_id",
+            f" WHERE {_NAMED} ORDER BY rank DESC, requested_at DESC LIMIT 1 BY tenant, review_id",
             _names(names),
         )
         return {_name(row): row for row in rows}
@@ -460,7 +461,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
         # The most complete result of each request, as in the other queries.
         best = (
             f"(SELECT tenant, review_id, queue, reasons, signals, hallucination_risk, gate_score FROM {self._database}.reviews"
-            " ORDER BY rank DESC LIMIT 1 BY tenant, review_id)"
+            " ORDER BY rank DESC, requested_at DESC LIMIT 1 BY tenant, review_id)"
         )
         asked = f"SELECT tenant, review_id FROM {best} WHERE {' AND '.join(conditions)}"
         return f"(q.tenant, q.review_id) IN ({asked})"
@@ -518,9 +519,9 @@ def _name(row: Mapping[str, Any]) -> tuple[str, str]:
     return row["tenant"], row["review_id"]
 
 
-def _decision(content: str) -> ReviewDecision:
-    # Rows of decisions do not hold the answer.
-    return ReviewDecision.model_validate({"original_answer": ""} | from_json(content))
+def _decision(content: str, request: str = "") -> ReviewDecision:
+    # Rows of votes, second reviews and earlier workers do not hold the answer.
+    return ReviewDecision.model_validate({"original_answer": ""} | from_json(content) | from_json(request or "{}"))
 
 
 def _aware(time: datetime | None) -> datetime | None:
