@@ -96,7 +96,7 @@ async def forget(
     # before it masks them; a letter of a record that was refused holds them as they came, and only masked.
     privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
     refused = tenant, privacy.user_id(tenant, user)
-    by = "" if by.casefold() == user.casefold() else by  # the register never names the person
+    by = "" if by.casefold() == user.casefold() else by[:200]  # the register never names the person
     tenant = bounded_identifier(tenant)
     user = privacy.user_id(tenant, bounded_identifier(user))
     digest = person_digest(tenant, user)
