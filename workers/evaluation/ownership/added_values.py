@@ -21,10 +21,17 @@ from workers.evaluation.ownership.held_values import HeldSentence
 MAX_HOLDERS = 8
 """Maximum number of things of one sentence whose values are added up."""
 _JOINED = re.compile(
-    r"\b(?:with|including|incl|plus|besides|along|by|until|so far|since|then|whole|entire|everything|altogether|add\w*|sums?|mit|inklusive|zusammen|insgesamt|beide\w*|gesamt\w*|tota\w+|ensemble|les deux|en tout|insieme|complessiv\w+|entramb\w+|junt[oa]s|ambos|samen|totaal|razem|łącznie|samt|avec|compris|con|incluido)\b",
+    r"\b(?:with|including|incl|plus|besides|along|by|until|after|once|reach\w*|arriv\w*|left|ready|finish\w*|start\w*|so far|since|then|whole|entire|everything|altogether|add\w*|sums?|mit|inklusive|zusammen|insgesamt|beide\w*|gesamt\w*|tota\w+|ensemble|les deux|en tout|insieme|complessiv\w+|entramb\w+|junt[oa]s|ambos|samen|totaal|razem|łącznie|samt|avec|compris|con|incluido)\b",
     re.IGNORECASE,
 )
-"""Words of claims whose value may include that of another thing, or of an earlier time."""
+"""Words of claims whose value may include that of another thing, or of an earlier time or way."""
+_DIFFERENCE = re.compile(
+    r"\b(?:another|additional\w*|extra|further|surcharge|supplement|adds?|zusätzlich\w*|weitere[nr]?|aufpreis|zuschlag"
+    r"|suppl[ée]ment\w*|de plus|en plus|adicional\w*|suplemento)\b"
+    r"|\d\S*\s(?:\w+\s){0,3}(?:more|mehr|más)\b|\d\S*\s(?:\w+\s)?(?!after\b|under\b)[^\W\d_]{3,}er\b",
+    re.IGNORECASE,
+)
+"""A value that is added to that of another thing by its source: "the double room costs 25 euros more"."""
 _PREPOSITION = re.compile(
     r"\W*(?P<word>on|for|in|at|of|from|to|auf|für|in|bei|von|pour|sur|en|para|por)\s", re.IGNORECASE
 )
@@ -71,7 +78,13 @@ def _is_sum(value: Quantity, words: frozenset[str], holders: Sequence[_Holder]) 
 
 def _groups(sentences: Sequence[HeldSentence], kind: str) -> Iterator[list[_Holder]]:
     """Yield the things with values of a kind in each sentence, and those of two sentences one after the other."""
-    held = [(each.number, list(_holders(each.pieces, kind))) for each in sentences]
+    held = [
+        (
+            each.number,
+            [] if any(_DIFFERENCE.search(piece.text) for piece in each.pieces) else [*_holders(each.pieces, kind)],
+        )
+        for each in sentences
+    ]
     yield from (holders for _, holders in held)
     for (number, first), (following, second) in pairwise(held):
         if following == number + 1 and len(first) == len(second) == 1:

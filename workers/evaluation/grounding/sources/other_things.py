@@ -13,7 +13,7 @@ Claims that compare ("the lighter one", "both") are compared with all sources.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workers.evaluation.budget import spend
@@ -51,12 +51,14 @@ class _Sheet:
         phrase: the name of the thing in lower case.
         text: the text of the source.
         words: stems of its content words without figures.
+        is_label: a colon follows the name.
     """
 
     number: int
     phrase: str
     text: str
     words: frozenset[str]
+    is_label: bool
 
 
 def sources_on_others(claims: Sequence[ExtractedClaim], units: Sequence[EvidenceUnit]) -> list[frozenset[int]]:
@@ -66,7 +68,7 @@ def sources_on_others(claims: Sequence[ExtractedClaim], units: Sequence[Evidence
         claims: the claims of one answer, in order; what follows a claim does not change its sources.
         units: the evidence.
     """
-    sheets = list(_sheets(units))
+    sheets = _sheets(units)
     phrases = frozenset(sheet.phrase for sheet in sheets)
     if not 1 < len(phrases) <= MAX_THINGS:
         return [frozenset()] * len(claims)
@@ -85,8 +87,9 @@ def sources_on_others(claims: Sequence[ExtractedClaim], units: Sequence[Evidence
     return found
 
 
-def _sheets(units: Sequence[EvidenceUnit]) -> Iterator[_Sheet]:
+def _sheets(units: Sequence[EvidenceUnit]) -> list[_Sheet]:
     sources: dict[int, list[EvidenceUnit]] = {}
+    found: list[_Sheet] = []
     for unit in units:
         sources.setdefault(unit.number, []).append(unit)
     for number, own in sources.items() if len(sources) > 1 else ():
@@ -95,7 +98,14 @@ def _sheets(units: Sequence[EvidenceUnit]) -> Iterator[_Sheet]:
         # "In Bressa 18 mm of rain fell" is about the rain.
         if phrase and phrase.partition(" ")[0] not in _NO_NAMES:
             words = frozenset(word for unit in own for word in unit.words if word.isalpha())
-            yield _Sheet(number, phrase, "\n".join(unit.text for unit in own), words)
+            is_label = own[0].text.startswith(":", match.end() if match else 0)
+            found.append(_Sheet(number, phrase, "\n".join(unit.text for unit in own), words, is_label))
+    # "Savings Account:" beside "Checking Account:" is a thing, "Opening Hours:" beside "Hotel Miramar" a part of one.
+    return [each for each in found if not each.is_label or any(_share_a_word(each, other) for other in found)]
+
+
+def _share_a_word(one: _Sheet, other: _Sheet) -> bool:
+    return one.phrase != other.phrase and not set(one.phrase.split()).isdisjoint(other.phrase.split())
 
 
 def _pattern(phrase: str, phrases: frozenset[str]) -> re.Pattern[str]:
