@@ -21,6 +21,11 @@ SIROCCO = (
     "The Sirocco 500 washes 9 kg, needs 52 litres a cycle and has a door of 34 cm. It has one lamp and three drawers."
 )
 GUARANTEE = "All washing machines have a guarantee of 30 months. Delivery costs 25 euros."
+CARE = "Northline Care: drums are guaranteed for 30 months, pumps for 12 months."
+KESTREL = "The Kestrel Pro is a drone with four rotors, a camera and a battery of 5200 mAh."
+FLIGHT = "Flight Time: the drone flies 40 minutes with its battery, the four rotors and the camera on."
+SAVINGS = "Savings Account: 2 % interest, a card, no fee, open to all customers."
+CHECKING = "Checking Account: 0 % interest, a card, a fee of 3 euros, open to all customers."
 NORTHGATE = "# Northgate Library\n\nIt is open from 9 to 18:00. Members borrow books for 28 days. There are 60 seats."
 SOUTHGATE = "# Southgate Library\n\nIt is open from 10 to 20:00. Members borrow books for 21 days. There are 45 seats."
 ROSA = "Villa Rosa in Como has 14 rooms. Breakfast costs 12 euros. Parking costs 5 euros a day."
@@ -56,6 +61,7 @@ TERRA = "Der Terra B wiegt 2,1 kg und hat 32 GB Speicher und drei Anschlüsse."
         ((ROSA, BRUNA, BOAT), "", "At Villa Bruna parking is free.", "At Villa Bruna parking costs 5 euros a day."),
         ((ROSA, BRUNA, BOAT), "What is it at Villa Bruna?", "Breakfast costs 15 euros.", "Breakfast costs 12 euros."),
         ((AERO, TERRA), "", "Der Terra B hat 32 GB Speicher.", "Der Terra B hat 16 GB Speicher."),
+        ((SAVINGS, CHECKING), "", "The Savings Account has no fee.", "The Savings Account has a fee of 3 euros."),
     ],
 )
 def test_the_value_of_another_thing_in_another_source_is_flagged(
@@ -72,6 +78,9 @@ def test_the_value_of_another_thing_in_another_source_is_flagged(
         ((SOLVIK, TARN), "Camp Solvik has 85 pitches, Camp Tarn has 40."),
         ((MISTRAL, SIROCCO, GUARANTEE), "The Sirocco 500 washes more than the Mistral 300: 9 kg."),
         ((ROSA, BRUNA, BOAT), "Dogs are welcome at Villa Rosa."),
+        # A source with few words of theirs, and a part of one thing under a label.
+        ((MISTRAL, SIROCCO, CARE), "The drum of the Sirocco 500 is guaranteed for 30 months."),
+        ((KESTREL, FLIGHT), "The Kestrel Pro flies for 40 minutes."),
         ((ROSA, BRUNA, BOAT), "Guests of Villa Rosa may use the boat free of charge."),
         ((ROSA, BRUNA, BOAT), "Villa Rosa has 14 rooms. Villa Bruna has 9 rooms. Parking is free there."),
     ],

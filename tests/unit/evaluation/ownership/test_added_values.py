@@ -43,6 +43,46 @@ DATA = "The plan includes 10 GB, and the bonus is 5 GB."
             "The project takes 12 months.",
             "Planning takes 12 months.",
         ),
+        # Another sentence of the source states the sum for its subject.
+        (
+            "Adults pay 20 euros, children pay 10 euros. On Sundays adults pay 30 euros.",
+            "",
+            "On Sundays adults pay 30 euros.",
+            "On Sundays adults pay 35 euros.",
+        ),
+        # The source itself adds one value to the other.
+        ("Anna is 30 years old, and Ben is 4 years older.", "", "Ben is 34 years old.", "Ben is 38 years old."),
+        (
+            "By train the trip takes 4 hours. The bus needs 2 hours more.",
+            "How long is the trip by bus?",
+            "The bus needs 6 hours.",
+            "The bus needs 8 hours.",
+        ),
+        (
+            "The building is 80 metres high, and its mast adds 20 metres.",
+            "How high is the building?",
+            "To the tip of the mast it is 100 metres high.",
+            "To the tip of the mast it is 120 metres high.",
+        ),
+        # One thing comes after the other.
+        (
+            "The flight to Oslo takes 2 hours, the transfer to the hotel takes 1 hour.",
+            "When are we there?",
+            "You reach the hotel after 3 hours.",
+            "You reach the hotel after 5 hours.",
+        ),
+        (
+            "The guarantee is 24 months, and an extension is 12 months.",
+            "How long is the guarantee?",
+            "Once extended, the guarantee is 36 months.",
+            "Once extended, the guarantee is 46 months.",
+        ),
+        (
+            "From Arlen to Brook it is 12 km, from Brook to Cask 8 km.",
+            "How far is it?",
+            "Cask is 20 km from the start.",
+            "Cask is 28 km from the start.",
+        ),
     ],
 )
 def test_a_sum_with_the_value_of_a_thing_that_is_not_named_is_flagged(
