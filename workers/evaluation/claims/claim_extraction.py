@@ -48,6 +48,7 @@ from workers.evaluation.text.structure.markers import Marker, with_markers, with
 from workers.evaluation.text.structure.segmentation import Sentence
 from workers.evaluation.text.wording import (
     BULLET_LABEL,
+    DEPENDS,
     DOCUMENT_LEAD,
     HEDGE,
     INFERENCE_LABEL,
@@ -237,7 +238,7 @@ def classify(sentence: Sentence, plain: str, markers: Sequence[Marker] = (), fol
         return "factual" if asserts_among_references(sentence.text[definition.end() :].strip()) else "meta"
     if plain.rstrip("\"'”’»)* ").endswith(_QUESTION_MARKS):
         return "factual" if presupposes(plain) else "question"
-    if REMARK.fullmatch(plain):
+    if REMARK.fullmatch(plain) or (following is not None and DEPENDS.fullmatch(plain)):
         return "meta"
     bare = COURTESY_LEAD.sub("", plain)
     if not _WORD.search(bare) or META.search(plain) or META.search(bare):

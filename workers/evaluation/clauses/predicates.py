@@ -84,6 +84,37 @@ treat cure
 cause lead trigger produce result
 prevent stop avoid
 consume use eat
+put place set lay position fit refit insert stand
+add pour tip
+press push tap hit click
+attach fasten mount install fit fix
+bring take carry
+submit file lodge send hand deliver
+check verify confirm examine inspect review
+book reserve schedule arrange
+request ask apply order
+contact call phone ring email reach
+clean wipe wash rinse
+enter type input
+choose select pick
+collect fetch get
+preserve keep retain save
+erase delete wipe remove
+block lock suspend freeze
+bill charge invoice
+deduct subtract withhold
+reimburse refund repay cover
+inform tell notify report
+extend prolong lengthen renew
+lose forfeit
+raise lift increase
+heat warm preheat
+mix stir combine blend
+cut slice chop
+empty drain
+fill top refill
+view see look
+plan intend
 destroy ruin demolish
 attack assault
 defeat beat overcome

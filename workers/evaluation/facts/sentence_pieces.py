@@ -227,6 +227,13 @@ def _tells(token: str) -> bool:
 _EMPTY = word_set(
     "already only about just almost nearly around roughly approximately also then even still again more less than"
     " many much long old which one respectively usually normally once twice year years last next old per cent percent amounts amounted total"
+    # Function words of languages whose words are not left out otherwise; those that are words of English are not here.
+    " worden wordt werd geworden werden wird wurde wurden dann"
+    " de het een van niet op te dat voor met zijn aan er ook bij u je ze om uit kan naar maar na tot deze dit geen hij zij"
+    " bent heeft hebt wie wat nu wel dan nog als terwijl daarvoor eerst wordt gaat"
+    " il lo gli una di che non con del della sono nel al ha da più le o dal dalla dei delle nella ma può anche fino dopo prima"
+    " ogni sua suo questo quale quanto dove chi un uma do em para que não com por se na são foi mais um ao aos das dos pelo"
+    " pela até seu sua você ou sem nos nas quem já"
 )
 
 

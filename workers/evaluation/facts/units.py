@@ -30,8 +30,19 @@ _UNIT_ROWS: tuple[tuple[str, float, str], ...] = (
     ("gbp", 0.01, "pence"),
     ("cent", 0.01, "¢"),
     ("jpy", 1, "¥ jpy yen 円"),
-    ("chf", 1, "chf franken francs franchi"),
-    ("pln", 1, "pln zł złoty złotych"),
+    ("chf", 1, "chf franken franc francs franchi"),
+    ("pln", 1, "pln zł złoty złotych zloty zlotys"),
+    ("kr", 1, "kr dkk sek nok kroner kronor krona krone kronen"),
+    ("czk", 1, "czk kč koruna korun koruny"),
+    ("huf", 1, "huf forint forints"),
+    ("try", 1, "₺ lira liras"),
+    ("cny", 1, "cny rmb yuan renminbi"),
+    ("zar", 1, "zar rand"),
+    ("brl", 1, "brl reais"),
+    ("mxn", 1, "mxn peso pesos"),
+    ("thb", 1, "thb baht"),
+    ("aed", 1, "aed dirham dirhams"),
+    ("ils", 1, "₪ ils shekel shekels"),
     ("inr", 1, "₹ inr rupee rupees"),
     ("rub", 1, "rub ₽ рублей рубля рубль"),
     ("points", 1, "percentage-points pp"),
@@ -125,8 +136,13 @@ DATED = frozenset(
 )
 """Units that may stand behind a year: "the 2008 second quarter", "2019 week 5"."""
 
+CURRENCIES = (
+    "usd", "eur", "gbp", "jpy", "chf", "pln", "rub", "inr", "kr", "czk", "huf", "try", "cny", "zar", "brl", "mxn", "thb", "aed", "ils",
+)  # fmt: skip
+"""Dimensions of amounts of money."""
+
 FAMILIES = {
-    **dict.fromkeys(("usd", "eur", "gbp", "jpy", "chf", "pln", "rub", "inr"), "money"),
+    **dict.fromkeys(CURRENCIES, "money"),
     **dict.fromkeys(("celsius", "fahrenheit"), "temperature"),
     **dict.fromkeys(("time", "month"), "duration"),
     **dict.fromkeys(("percent", "points"), "share"),

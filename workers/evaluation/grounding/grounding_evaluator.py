@@ -55,6 +55,7 @@ from workers.evaluation.grounding.sources.evidence import (
 )
 from workers.evaluation.grounding.sources.other_things import sources_on_others
 from workers.evaluation.grounding.sources.tool_evidence import (
+    with_computed,
     with_tools,
 )
 from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair, verifier_pairs
@@ -125,7 +126,8 @@ def score_with_rules(
     checked = tuple(checked_claims(prepared)) if not prepared.skipped else ()
     similarity, leaning = similarities(checked, prepared.units)
     by_words = measure_claims(checked, prepared.units, similarity, leaning, prepared.records, calibration)
-    measured = tuple(with_tools(checked, by_words, prepared.tools))
+    by_results = with_tools(checked, by_words, prepared.tools)
+    measured = tuple(with_computed(checked, by_results, prepared.rows, prepared.question))
     pairs: list[VerifierPair | None] = [None] * len(checked)
     of_records = np.array([_is_of_record(each, prepared.units) for each in measured], dtype=bool)
     if combination is not None and prepared.units:
@@ -201,6 +203,7 @@ def combine_with_verifier(
         texts = [checked[claim] for claim in claims]
         by_words = measure_claims(texts, units, similarity[part], leaning[part], prepared.records, calibration)
         by_results = with_tools(texts, by_words, prepared.tools, frozenset(unit.number for unit in units))
+        by_results = with_computed(texts, by_results, prepared.rows, prepared.question)
         return evaluate_measured_claims(by_results, calibration, minimum, of_claims, has_evidence=bool(units))
 
     cited = [numbers for claim, numbers in zip(prepared.claims, prepared.cited, strict=True) if claim.needs_grounding]

@@ -28,11 +28,13 @@ from workers.evaluation.grounding.sources.tool_evidence import (
     attribute_units,
     failure_units,
     read_tools,
+    records_of,
 )
 from workers.evaluation.grounding.worked_figures import with_worked_figures
 from workers.evaluation.text.languages.local_words import content_words
 from workers.evaluation.text.structure.segmentation import segment
 from workers.evaluation.text.uncertainty import uncertainty_spans
+from workers.evaluation.tools.results.tool_results import ToolResults
 
 MAX_MARKERS = 1_000
 """Most uncertainty markers that are listed; all of them count."""
@@ -59,6 +61,8 @@ class PreparedGrounding:
         answer: text of the answer, if there are earlier turns.
         steps: words of the steps of the run.
         tools: results of tools; ``None`` without any.
+        rows: records among the contexts of an answer without tools; ``None`` without any.
+        question: the question as the answer understands it.
     """
 
     tenant: str
@@ -77,6 +81,8 @@ class PreparedGrounding:
     answer: str = ""
     steps: tuple[StepWords, ...] = ()
     tools: ToolEvidence | None = None
+    rows: ToolResults | None = None
+    question: str = ""
 
 
 def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
@@ -103,6 +109,8 @@ def prepare_grounding(answer: GeneratedAnswer) -> PreparedGrounding:
         total=len(resolved.claims),
         unchecked=unchecked,
         tools=tools,
+        rows=records_of(answer),
+        question=answer.query,
         units=units if units else tuple(failure_units(tools, [chunk.chunk_id for chunk in contexts])),
         records={
             number: facts

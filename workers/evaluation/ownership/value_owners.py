@@ -42,6 +42,8 @@ YEARS = (1000, 2100)
 """Numbers without a unit or noun that are probably years."""
 ADJACENT = 1
 """Maximum distance in sentences of two subjects that are common nouns."""
+LEAST_IN_COMPOUND = 4
+"""Least letters of the stem of a word that may be a part of a compound."""
 _CHANGE = re.compile(
     r"\b(?:from|von|de|da|van|från|fra)\s+[^\s\d]{0,4}\s?\d[^;!?]{0,30}?\s(?:to|auf|à|a|para|naar|till|til)\s+[^\s\d]{0,4}\s?\d",
     re.IGNORECASE,
@@ -281,6 +283,17 @@ def same_value(one: Value, two: Value) -> bool:
     return one == two
 
 
+def _compounds(words: frozenset[str], held: frozenset[str], rival: frozenset[str]) -> frozenset[str]:
+    """Return the compounds of a clause with a word of a claim that no word of a rival has: "Lachsfilet" of "Lachs"."""
+    parts = [word for word in words if len(word) >= LEAST_IN_COMPOUND]
+    return frozenset(
+        whole
+        for whole in held - words
+        for part in parts
+        if (whole.startswith(part) or whole.endswith(part)) and not any(part in other for other in rival)
+    )
+
+
 def _dominated(
     words: frozenset[str], kind: str, held: Clause, rival: Clause, *, same_source: bool, is_first: bool
 ) -> bool:
@@ -296,7 +309,7 @@ def _dominated(
     """
     if not held.explicit:
         return False
-    kept, better = words & held.words, words & rival.words
+    kept, better = (words & held.words) | _compounds(words, held.words, rival.words), words & rival.words
     gained = better - held.words
     if held.subject and held.subject <= words:
         return False  # "the Lady Braves, who begin their season in May against Alcorn": Alcorn is another's name

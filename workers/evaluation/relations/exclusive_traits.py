@@ -15,6 +15,8 @@ NEAR = 4
 _STEMS = frozenset(map(stem, (part for word in TRAITS for part in word.split("-")))) | {"fill"}
 _KNOWN = PrefilteredPattern(rf"\b(?:{'|'.join(sorted(TRAITS, key=len, reverse=True))})\b")
 """Words for traits in lower case: "the White House" is a name."""
+_EITHER = PrefilteredPattern(rf"{_KNOWN.pattern}(?:,?\s(?:or|and)\s{_KNOWN.pattern})+")
+"""Traits of which a thing has one or the other: "concrete or brick"."""
 _PIECE = re.compile(r"[,;:.]\s|\s(?:and|but|while|whereas|or|until)\s", re.IGNORECASE)
 _WEAK = frozenset(
     map(stem, word_set("turn turns go goes become becomes made make show shows cover covered covers build built"))
@@ -65,6 +67,7 @@ def _traits(text: str) -> tuple[_Placed, ...]:
 def _read(text: str) -> Iterator[_Placed]:
     """Yield the trait of each piece that has one."""
     is_past = bool(_PAST.search(text)) and not _PRESENT.search(text)
+    text = _EITHER.sub(" ", text)
     for piece in _PIECE.split(text) if _KNOWN.search(text) else ():
         found = list(_KNOWN.finditer(piece))
         if len({TRAITS[match[0]] for match in found}) == 1:

@@ -51,7 +51,7 @@ _MIXED = re.compile(r"(?<![\w.,])(\d{1,4}) ?([¼½¾⅓⅔⅛⅜⅝⅞])")
 """A number with a fraction behind it: "2½"."""
 _SUM = re.compile(r"(?<![\w.,+×*/=−-])(\d{1,9}) ?([+×*·]|−|plus|times) ?(\d{1,9})(?![\w,^⁻⁺]|\.\d| ?[+×*·/=−-])")
 _SIZE = re.compile(
-    r"(?:\d ?[x×] ?\d[^\n]{0,20}?(?:mm|cm|m|km|in|inch|inches|ft|feet|px|pixels?)|(?:\d[\d.,]* ?[x×] ?){2}\d)(?!\w)",
+    r"(?:\d ?[x×] ?\d[^\n]{0,20}?(?:mm|cm|m|km|in|inch|inches|ft|feet|px|pixels?)|(?:\d[\d.,]{0,8} ?[x×] ?){2}\d)(?!\w)",
     re.IGNORECASE,
 )
 """Sides of a thing, which are no product: "80 × 60 × 40 cm"."""

@@ -276,6 +276,17 @@ REMARK = re.compile(
 )
 """Remarks of a conversation that state nothing and agree with nothing (``fullmatch``): "Got it.", "Let me check that."."""
 
+DEPENDS = re.compile(
+    rf"(?:{_IT} (?:all |really )?(?:depends|varies)(?: (?:on|by|with|from) [^\W\d]+(?: [^\W\d]+){{0,5}})?"
+    r"|d(?:as|ies) (?:hängt (?:ganz )?von [^\W\d]+(?: [^\W\d]+){1,4} ab|kommt (?:ganz )?(?:darauf|auf [^\W\d]+(?: [^\W\d]+){1,3}) an)"
+    r"|(?:cela|ça) dépend(?: (?:de|du|des) [^\W\d]+(?: [^\W\d]+){0,4})?"
+    r"|(?:eso |esto |todo )?depende(?: (?:de|del|do|da|dos|das|dal|dalla|dai) [^\W\d]+(?: [^\W\d]+){0,4})?"
+    r"|dipende(?: (?:da|dal|dalla|dai|dalle) [^\W\d]+(?: [^\W\d]+){0,4})?|d[ia]t hangt (?:er )?(?:van )?[^\W\d]+(?: [^\W\d]+){0,4}(?: af)?"
+    r")[.!:]",
+    re.IGNORECASE,
+)
+"""Openings that say nothing before the cases that follow (``fullmatch``): "That depends on the model."."""
+
 TURN = re.compile(
     r"[,;]\s*(?:but|however|although|though|aber|jedoch|mais)\b[,\s]{1,20}+"
     r"(?!i (?:cannot|can['’]?t|am (?:not able|unable)|['’]?m (?:not able|unable)|do not|don['’]t|could not|was unable))"

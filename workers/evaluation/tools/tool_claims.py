@@ -21,6 +21,7 @@ from workers.evaluation.facts.units import MONTHS, UNITS, WEEKDAYS
 from workers.evaluation.text.words import content_words, stem
 from workers.evaluation.tools.computed.operations import is_computed, is_computed_wrongly
 from workers.evaluation.tools.computed.row_counts import counts_rightly, is_limit_of_count
+from workers.evaluation.tools.computed.states import says_all_succeeded
 from workers.evaluation.tools.results.tool_details import (
     NEGATION,
     is_count_of,
@@ -146,6 +147,8 @@ def _conflict(
         return ToolFinding("contradicted", "subject")
     if has_another_count(claim, mentions, results):
         return ToolFinding("contradicted", "number")
+    if says_all_succeeded(claim, mentions, results):
+        return ToolFinding("contradicted", "negation")
     if excepts_wrongly(claim, mentions, results):
         return ToolFinding("contradicted", "subject")
     if is_of_unknown(claim, chosen, results):

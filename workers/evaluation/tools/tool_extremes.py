@@ -37,11 +37,12 @@ GREW_MOST = re.compile(
 _RANK = re.compile(r"\b(second|third|fourth|fifth|2nd|3rd|4th|5th)[\s-]+(?=\w)", re.IGNORECASE)
 _RANKS = {"second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4}
 _RESTRICTED = re.compile(
-    r"\b(?:(?:of|among) (?:them|these|those|the (?:two|three|four|five|six|rest|others|remaining))|that (?:still )?(?:fits?|meets?|match(?:es)?"
+    r"\b(?:(?:of|among) (?:them|these|those|the (?:(?P<number>two|three|four|five|six)|rest|others|remaining))|that (?:still )?(?:fits?|meets?|match(?:es)?"
     r"|qualif(?:y|ies)|works?|has|have|is|are|can)|within your|left in|still (?:available|open|free))\b",
     re.IGNORECASE,
 )
 """Words that choose rows by a condition that no column states: an extreme of these may be none of all rows."""
+_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _SIZE = re.compile(r"\b(?:biggest|largest|greatest|most|smallest|least|maximum|minimum|top)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"[.;]\s|\b(?:but|though|although|while|whereas)\b|,\s(?=(?:and|ahead|followed)\b)", re.IGNORECASE)
 
@@ -96,13 +97,21 @@ def false_extreme(
     for start, end in _clauses(claim):
         text = claim[start:end]
         direction = direction_of(text)
-        if direction is None or GREW_MOST.search(text) or _RESTRICTED.search(text):
+        if direction is None or GREW_MOST.search(text) or _is_restricted(text, tables):
             continue
         own = [each for each in figures if start <= each.start < end]
         named = [each for each in mentions if start <= each.start < end]
         verdicts = list(_verdicts(text.casefold(), direction, own, named, tables))
         found = found or (bool(verdicts) and not any(verdicts))
     return found
+
+
+def _is_restricted(text: str, tables: Sequence[Table]) -> bool:
+    """Return true if the superlative is of a part of the rows; "of the four" are all of four rows."""
+    return any(
+        match["number"] is None or not any(len(table.rows) == _NUMBERS[match["number"].lower()] for table in tables)
+        for match in _RESTRICTED.finditer(text)
+    )
 
 
 def _clauses(claim: str) -> Iterator[tuple[int, int]]:

@@ -18,6 +18,7 @@ from statistics import fmean, median
 
 from workers.evaluation.budget import spend
 from workers.evaluation.facts.numbers.quantity import Quantity
+from workers.evaluation.facts.units import CURRENCIES
 from workers.evaluation.text.words import stem
 from workers.evaluation.tools.results.tool_tables import CLOCK_UNIT, KEY, MINOR_UNIT, Cell, Table
 
@@ -34,7 +35,7 @@ ROUNDED = 0.02
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MINOR = frozenset(("cents", "cent", "pence", "minor", "ore", "øre", "öre", "centimes", "grosz"))
-MONEY = frozenset(("usd", "eur", "gbp", "jpy", "chf", "pln", "rub", "inr", "", "pound"))
+MONEY = frozenset((*CURRENCIES, "", "pound"))
 AMOUNTS = frozenset(
     (
         "amount",

@@ -16,6 +16,13 @@ _BELOW = PrefilteredPattern(
     r"(\d{1,3}(?:[.,]\d)?\s?(?:°\s?[CF]?|degrees(?: (?:Celsius|Fahrenheit))?|Grad))\s(?:below(?: (?:zero|freezing))|unter Null|minus)\b",
     re.IGNORECASE,
 )
+_CURRENCY_OF = PrefilteredPattern(
+    r"(?<=\d )(?:Swiss|Danish|Norwegian|Swedish|Icelandic|Czech|Polish|Hungarian|Turkish|British|Indian|Japanese|Chinese|Mexican|Brazilian|Thai|Israeli"
+    r"|South African|US|U\.S\.|American|Schweizer|dänische|norwegische|schwedische|tschechische|polnische)\s"
+    r"(?=(?:francs?|Franken|kron\w+|korun\w*|zloty\w*|złoty\w*|forints?|rupees?|yen|yuan|pesos?|liras?|rand|reais|dollars?|baht|shekels?)\b)",
+    re.IGNORECASE,
+)
+"""The country of a currency between a number and its unit: "95 Danish kroner"."""
 _IN_BRACKETS = PrefilteredPattern(
     r"(?<=\s)\(([$€£]?\d{1,3}(?:,\d{3})+(?:\.\d\d)?)\)(?=\s(?:euros?|dollars?|EUR|USD|GBP|pounds))", re.IGNORECASE
 )
@@ -68,6 +75,7 @@ def plain_counts(text: str) -> str:
         lambda match: f"{_PARTS[key_of(match[1])]} {match[2]}" if key_of(match[2]) in UNITS else match[0], text
     )
     text = _PART_OF_POINT.sub(lambda match: f"{_PARTS[key_of(match[1])]} ", text)
+    text = _CURRENCY_OF.sub("", text)
     text = _IN_BRACKETS.sub(r"-\1", text)
     text = _BELOW.sub(r"-\1", text)
     text = _RATIO.sub(lambda match: f"{match['lead']}{cardinal(match[2]):g}{RATIO}{cardinal(match[3]):g}", text)

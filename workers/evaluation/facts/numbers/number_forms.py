@@ -2,7 +2,7 @@
 
 import re
 
-from workers.evaluation.facts.units import UNITS
+from workers.evaluation.facts.units import CURRENCIES, UNITS
 from workers.evaluation.text.words import STOP_WORDS, word_set
 
 _FIGURE_BEFORE = re.compile(r"\d\s?(?:[%€$£]|°[CF]?|[^\W\d_]{1,3})?\s*$")
@@ -87,6 +87,6 @@ def is_scale(letter: str, figure: str, has_currency: bool, following: str) -> bo
     if letter == "B" and ("." in figure or "," in figure):
         return True
     if following in UNITS:
-        return UNITS[following][0] in ("usd", "eur", "gbp", "jpy", "chf", "pln", "rub", "inr")
+        return UNITS[following][0] in CURRENCIES
     is_noun = len(following) > 2 and following not in STOP_WORDS
     return is_noun and following not in _SIZED and following.removesuffix("s") not in _SIZED

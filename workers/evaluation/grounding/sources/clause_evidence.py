@@ -29,9 +29,11 @@ from workers.evaluation.clauses.kinds.contests import is_contest_right
 from workers.evaluation.clauses.kinds.dated_records import answer_by_dates
 from workers.evaluation.clauses.kinds.frequencies import is_frequency_right, says_only_frequency, without_frequency
 from workers.evaluation.clauses.kinds.kept_limits import is_limit_kept
+from workers.evaluation.clauses.kinds.keyed_values import is_keyed_value_right
 from workers.evaluation.clauses.kinds.limits import answer_by_figure, needs_no_more
 from workers.evaluation.clauses.kinds.made_up_parts import has_made_up_part
 from workers.evaluation.clauses.kinds.marked_fields import answer_by_mark
+from workers.evaluation.clauses.kinds.obligations import answer_by_obligation, denies_condition
 from workers.evaluation.clauses.kinds.opening_days import answer_by_days, is_day_asked, is_day_right
 from workers.evaluation.clauses.kinds.permissions import answer_by_inclusion, answer_of
 from workers.evaluation.clauses.paraphrases import with_paraphrases
@@ -109,6 +111,12 @@ OF_ANSWER: frozenset[Mismatch] = frozenset(("negation", "antonym"))
 MAX_LETTERS = 40
 """The same for a language without spaces, whose characters count as words."""
 
+_YES_BUT_ONLY = re.compile(
+    r"\W*\w+\W+(?:(?:ma|però|mais|mas|pero|aber|allerdings|jedoch|maar)\s)?"
+    r"(?:solo|sólo|soltanto|solamente|unicamente|únicamente|seulement|uniquement|só|somente|apenas|nur|lediglich|alleen|enkel)\b",
+    re.IGNORECASE,
+)
+"""A yes that is bound to a case, which a source that speaks of all cases does not deny: "Sì, ma soltanto la domenica"."""
 KEPT_JOINED = 256
 """Number of joined texts whose language is kept: a claim and its sentences are asked for by several rules."""
 
@@ -224,6 +232,8 @@ def _compare_statement(
         return (
             ClauseFindings(is_confirmed=True, is_whole=True) if row else ClauseFindings(("number",), is_decisive=True)
         )
+    if is_keyed_value_right(claim.reply or claim.plain, claim.asked or claim.antecedent, texts) is False:
+        return ClauseFindings(("number",), is_decisive=True)
     is_near = is_covered or bool(claim.asked) or has_verb_forms(claim.plain, texts)
     near = _chosen(claim, units, has_borders=True) if is_near else []
     if claim.asked and says_only_frequency(reply := claim.reply or claim.plain):
@@ -480,6 +490,7 @@ def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[Cl
     if says is not None:
         deciding = (
             is_frequency_right,
+            answer_by_obligation,
             answer_by_figure,
             answer_by_days,
             answer_by_course,
@@ -495,6 +506,10 @@ def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[Cl
             return ClauseFindings(("negation",)), False
         holds = None if answer is None else True
     stated = claim.plain if says is None else without_opening(reply)
+    if answer_by_obligation(stated, sentences) is False or denies_condition(
+        stated, claim.antecedent or claim.asked, sentences
+    ):
+        return ClauseFindings(("negation",)), False
     is_as_often = is_frequency_right(stated, sentences, claim.asked)
     if is_as_often is False:
         return ClauseFindings(("number",)), False
@@ -579,6 +594,8 @@ def _compare_polarity(claim: ExtractedClaim, sentences: Sequence[str]) -> Clause
     """Compare what a claim and the evidence affirm and deny, without a parser."""
     reply = claim.reply or claim.plain
     says = consents(claim.asked, reply) if claim.asked else None
+    if says and _YES_BUT_ONLY.match(reply):
+        return ClauseFindings()
     is_fragment = says is None and bool(claim.asked) and needs_question(claim.asked, reply)
     if is_fragment and belongs_to_other(claim.asked, reply, sentences):
         return ClauseFindings(("subject",))

@@ -23,6 +23,9 @@ from workers.evaluation.tools.results.tool_tables import read_tables
 from workers.evaluation.tools.tool_claims import ToolFinding, check_claim
 from workers.evaluation.tools.tool_lists import disordered
 
+VALUE_WORDS = 4
+"""Most words of a value alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolEvidence:
@@ -148,7 +151,7 @@ def _finding(claim: ExtractedClaim, tools: ToolEvidence, numbers: frozenset[int]
     named = calls.named(claim.plain)
     if not tools.has_others and tools.hidden_failures and tools.admitted.isdisjoint(named or tools.admitted):
         return ToolFinding("contradicted", "negation")
-    finding = check_claim(claim.plain, tools.question, results, claim.worked)
+    finding = _check(claim, tools.question, results)
     if not tools.admitted or tools.results.has_documents or (finding and finding.verdict == "contradicted"):
         return finding
     # What an answer adds to its admission: advice, an offer, what the call returned. Other statements need results.
@@ -156,6 +159,49 @@ def _finding(claim: ExtractedClaim, tools: ToolEvidence, numbers: frozenset[int]
         return ToolFinding("supported")
     is_of_failed = calls.is_subject(claim.plain) and not calls.quotes(claim.plain)
     return ToolFinding("unsupported", "negation") if is_of_failed or not tools.has_others else finding
+
+
+def _check(claim: ExtractedClaim, question: str, results: ToolResults) -> ToolFinding | None:
+    """Check a claim against results; a value alone is read with its question as well: "17.5 hours"."""
+    finding = check_claim(claim.plain, question, results, claim.worked)
+    is_unknown = finding is not None and finding.verdict == "unsupported"
+    if is_unknown and claim.asked and len(claim.plain.split()) <= VALUE_WORDS:
+        whole = check_claim(f"{claim.asked.rstrip('?')}: {claim.plain}", question, results, claim.worked)
+        if whole is not None and whole.verdict == "supported":
+            return whole
+    return finding
+
+
+def records_of(answer: GeneratedAnswer) -> ToolResults | None:
+    """Return the records among the contexts of an answer without tools, for what is computed of them; ``None`` without any."""
+    contexts = answer.contexts or []
+    rows = [chunk.content for chunk in contexts if chunk.content.lstrip()[:1] in ("{", "[")]
+    if not rows or any(chunk.source_type == "tool" for chunk in contexts):
+        return None
+    return ToolResults(rows, [], [answer.query])
+
+
+def with_computed(
+    claims: Sequence[ExtractedClaim], measured: Sequence[MeasuredClaim], records: ToolResults | None, question: str
+) -> list[MeasuredClaim]:
+    """Return measured claims without what a figure has against it that is computed of the records: a sum of chosen rows.
+
+    Args:
+        claims: the claims.
+        measured: their measures.
+        records: the records; without them nothing changes.
+        question: the question of the answer.
+    """
+    return [
+        _decided(each, finding)
+        if records is not None
+        and (each.unknown_figures or "number" in each.mismatches)
+        and {"number"}.issuperset(each.mismatches)
+        and (finding := _check(claim, question, records)) is not None
+        and finding.verdict == "supported"
+        else each
+        for claim, each in zip(claims, measured, strict=True)
+    ]
 
 
 def _decided(measured: MeasuredClaim, finding: ToolFinding) -> MeasuredClaim:

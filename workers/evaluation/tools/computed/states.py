@@ -67,6 +67,33 @@ def has_grown_less(claim: str, mentions: Sequence[Mention], results: ToolResults
     return False
 
 
+_ALL_WELL = re.compile(
+    r"(?<!not )(?<!n['’]t )\b(?:all|every|each|both|everything)\b(?!\s(?:but|except))[^.;,]{0,40}?\b(?:went\s(?:through|well|fine|ok|smoothly)|succeeded|successful(?:ly)?"
+    r"|completed|finished|passed|worked|ran\s(?:fine|through|ok|well)|(?:is|are|was|were)\s(?:ok|okay|fine|up|healthy|done|complete))\b"
+    r"|\bwithout\s(?:any\s|a\s(?:single\s)?)?(?:errors?|failures?)\b",
+    re.IGNORECASE,
+)
+_EXCEPTED = re.compile(r"\b(?:except|apart from|other than|besides|but (?:not|the|one|for)|only one)\b", re.IGNORECASE)
+_STATE_KEYS = frozenset(("status", "state", "result", "outcome", "conclusion", "success", "succeeded", "ok", "passed"))
+_FAILED = frozenset(
+    ("failed", "failure", "fail", "error", "errored", "timeout", "timed_out", "rejected", "declined", "denied", "cancelled", "canceled", "aborted", "down", "unhealthy", "false")
+)  # fmt: skip
+
+
+def says_all_succeeded(claim: str, mentions: Sequence[Mention], results: ToolResults) -> bool:
+    """Return true if a claim says that all went well and a row has the state of a failure."""
+    if not _ALL_WELL.search(claim) or _EXCEPTED.search(claim):
+        return False
+    named = frozenset[tuple[int, int]]().union(*(each.rows for each in mentions))
+    return any(
+        cell.text.casefold() in _FAILED and cell.path and cell.path[-1].casefold() in _STATE_KEYS
+        for place, table in enumerate(results.tables)
+        for number, row in enumerate(table.rows)
+        for cell in row
+        if not named or (place, number) in named
+    )
+
+
 def has_another_state(claim: str, mentions: Sequence[Mention], results: ToolResults) -> bool:
     """Return true if a claim calls unchanged what changed, or used up what is not, in a row that it names."""
     is_unchanged, is_used = _UNCHANGED.search(claim), _ALL_USED.search(claim)
