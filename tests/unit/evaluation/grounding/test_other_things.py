@@ -21,7 +21,7 @@ SIROCCO = (
     "The Sirocco 500 washes 9 kg, needs 52 litres a cycle and has a door of 34 cm. It has one lamp and three drawers."
 )
 GUARANTEE = "All washing machines have a guarantee of 30 months. Delivery costs 25 euros."
-CARE = "Northline Care: drums are guaranteed for 30 months, pumps for 12 months."
+CARE = "Northline Care guarantees drums for 30 months and pumps for 12 months."
 KESTREL = "The Kestrel Pro is a drone with four rotors, a camera and a battery of 5200 mAh."
 FLIGHT = "Flight Time: the drone flies 40 minutes with its battery, the four rotors and the camera on."
 SAVINGS = "Savings Account: 2 % interest, a card, no fee, open to all customers."

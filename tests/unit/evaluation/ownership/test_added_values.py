@@ -47,8 +47,8 @@ DATA = "The plan includes 10 GB, and the bonus is 5 GB."
         (
             "Adults pay 20 euros, children pay 10 euros. On Sundays adults pay 30 euros.",
             "",
-            "On Sundays adults pay 30 euros.",
-            "On Sundays adults pay 35 euros.",
+            "The Sunday price for adults is 30 euros.",
+            "The Sunday price for adults is 35 euros.",
         ),
         # The source itself adds one value to the other.
         ("Anna is 30 years old, and Ben is 4 years older.", "", "Ben is 34 years old.", "Ben is 38 years old."),
