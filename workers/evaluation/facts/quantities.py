@@ -48,7 +48,7 @@ _SCALE_OF = re.compile(
 )
 _SIDES = PrefilteredPattern(
     r"(?<![\w.,])(?P<first>\d{1,4}(?:[.,]\d{1,2})?)(?P<rest>(?:\s?(?:[x×]|by)\s?\d{1,4}(?:[.,]\d{1,2})?){1,2})"
-    r"(?P<unit>\s?(?:mm|cm|in|inch(?:es)?|millimet(?:er|re)s?|centimet(?:er|re)s?|Zoll|Zentimeter|Millimeter|centimètres|centímetros)\b)",
+    r"(?P<unit>\s?(?:mm|cm|inch(?:es)?|millimet(?:er|re)s?|centimet(?:er|re)s?|Zoll|Zentimeter|Millimeter|centimètres|centímetros)\b)",
     re.IGNORECASE,
 )
 """A unit of length that all sides of a thing share: "55 x 40 x 23 cm"."""
