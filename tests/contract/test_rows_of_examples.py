@@ -33,7 +33,7 @@ FEATURES = [0.1234] * 16
 
 BOUNDS = {
     "answers.citations": 1_450, "answers.grounding": 5_700, "answers.quality": 1_270, "answers.enriched": 14_000,
-    "answers.released": 1_900, "memory.turns": 480, "review.requests": 3_150, "feedback.events": 880,
+    "answers.released": 1_900, "memory.turns": 520, "review.requests": 3_150, "feedback.events": 880,
     "feedback.rewards": 910, "feedback.analytics": 14_500, "alerts.raised": 580,
 }  # fmt: skip
 """Bytes that may be written of an answer to each topic, keys and headers included: some five percent above what the

@@ -16,7 +16,7 @@ of every thread. Source: measured, docs/decisions/0028-memory.md.
 
 ARROW_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 """Environment variable that names the allocator of Arrow. By default it has one of its own, mimalloc, which keeps what other
-threads free: 67 MB an hour at four answers a second. Source: measured, docs/decisions/0117-memory-of-arrow.md.
+threads free: 67 MB an hour at four answers a second. Source: measured, docs/decisions/0118-addresses-rules-and-memory-of-arrow.md.
 """
 
 

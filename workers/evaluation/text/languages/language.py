@@ -47,7 +47,7 @@ def guess_language(text: str) -> str:
     for code, script in () if sample.isascii() else _SCRIPTS:
         if len(script.findall(sample)) > len(sample) * 0.15:
             return code
-    scores = _scores(_words(sample))
+    scores = _scores(_words_of(sample))
     best = max(scores, key=lambda code: scores[code])
     return best if scores[best] > scores["en"] else "en"
 
@@ -102,7 +102,7 @@ def known_language(text: str) -> str | None:
     for code, script in () if sample.isascii() else _SCRIPTS:
         if len(script.findall(sample)) > len(sample) * 0.15:
             return next((other for other, letters in _SISTERS.get(code, ()) if letters.search(sample)), code)
-    words = _words(sample)
+    words = _words_of(sample)
     scores = _scores(words, _LANGUAGES_OF_MORE)
     if not sample.isascii() or "'" in sample:
         # Words with a capital are often names.
@@ -140,7 +140,7 @@ def likely_languages(text: str) -> list[str]:
 
 
 def _likely_latin(sample: str) -> list[str]:
-    words = _words(sample)
+    words = _words_of(sample)
     scores = _scores(words)
     order = sorted(scores, key=lambda code: -scores[code])
     if len(words) < FEW_WORDS or scores[order[0]] < FEW_SIGNS:
@@ -148,7 +148,7 @@ def _likely_latin(sample: str) -> list[str]:
     return [code for code in order if scores[code] and scores[code] >= NEAR * scores[order[0]]]
 
 
-def _words(text: str) -> list[str]:
+def _words_of(text: str) -> list[str]:
     return _WORD.findall(_ADDRESS.sub(" ", text) if "." in text or "@" in text else text)
 
 
