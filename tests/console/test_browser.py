@@ -231,7 +231,7 @@ def test_a_request_that_was_replaced_is_shown_again_with_what_was_typed(
         assert request
         console.store_request(request.model_copy(update={"rank": request.rank + 1, "query": "How much, in all?"}))
         page.keyboard.press("Control+Enter")
-        expect(page.locator("#status")).to_contain_text("more complete result")
+        expect(page.locator("#status")).to_contain_text("Another result has replaced this request")
         expect(page.locator("#question")).to_have_text("How much, in all?")
         expect(page.locator("#corrected")).to_have_value("It needs 2 GiB [1].")
         page.keyboard.press("Control+Enter")
