@@ -55,7 +55,8 @@ from workers.evaluation.grounding.sources.evidence import (
 )
 from workers.evaluation.grounding.sources.other_things import sources_on_others
 from workers.evaluation.grounding.sources.tool_evidence import (
-    with_computed,
+    as_computed,
+    computed_claims,
     with_tools,
 )
 from workers.evaluation.grounding.sources.verifier_evidence import VerifierPair, verifier_pairs
@@ -89,6 +90,7 @@ class RuleScores:
         measured: features of each claim.
         pairs: input of the verifier for each claim; ``None`` if the rules decide the claim.
         of_records: whether the best unit of each claim is part of a record or table; shape (n,).
+        computed: places of the claims whose figure is computed of records.
     """
 
     prepared: PreparedGrounding
@@ -99,6 +101,7 @@ class RuleScores:
     measured: tuple[MeasuredClaim, ...]
     pairs: tuple[VerifierPair | None, ...]
     of_records: NDArray[np.bool_]
+    computed: frozenset[int]
 
     @property
     def questions(self) -> tuple[VerifierPair, ...]:
@@ -127,7 +130,8 @@ def score_with_rules(
     similarity, leaning = similarities(checked, prepared.units)
     by_words = measure_claims(checked, prepared.units, similarity, leaning, prepared.records, calibration)
     by_results = with_tools(checked, by_words, prepared.tools)
-    measured = tuple(with_computed(checked, by_results, prepared.rows, prepared.question))
+    computed = computed_claims(checked, by_results, prepared.rows, prepared.question)
+    measured = tuple(as_computed(each) if place in computed else each for place, each in enumerate(by_results))
     pairs: list[VerifierPair | None] = [None] * len(checked)
     of_records = np.array([_is_of_record(each, prepared.units) for each in measured], dtype=bool)
     if combination is not None and prepared.units:
@@ -138,7 +142,7 @@ def score_with_rules(
             asked, verifier_pairs(texts, prepared.units, similarity[asked], leaning[asked]), strict=True
         ):
             pairs[claim] = pair
-    return RuleScores(prepared, calibration, checked, similarity, leaning, measured, tuple(pairs), of_records)
+    return RuleScores(prepared, calibration, checked, similarity, leaning, measured, tuple(pairs), of_records, computed)
 
 
 def evaluate_grounding(
@@ -203,7 +207,11 @@ def combine_with_verifier(
         texts = [checked[claim] for claim in claims]
         by_words = measure_claims(texts, units, similarity[part], leaning[part], prepared.records, calibration)
         by_results = with_tools(texts, by_words, prepared.tools, frozenset(unit.number for unit in units))
-        by_results = with_computed(texts, by_results, prepared.rows, prepared.question)
+        if weighed.computed and any(unit.of_record for unit in units):
+            by_results = [
+                as_computed(each) if claim in weighed.computed else each
+                for claim, each in zip(claims, by_results, strict=True)
+            ]
         return evaluate_measured_claims(by_results, calibration, minimum, of_claims, has_evidence=bool(units))
 
     cited = [numbers for claim, numbers in zip(prepared.claims, prepared.cited, strict=True) if claim.needs_grounding]

@@ -181,27 +181,32 @@ def records_of(answer: GeneratedAnswer) -> ToolResults | None:
     return ToolResults(rows, [], [answer.query])
 
 
-def with_computed(
+def computed_claims(
     claims: Sequence[ExtractedClaim], measured: Sequence[MeasuredClaim], records: ToolResults | None, question: str
-) -> list[MeasuredClaim]:
-    """Return measured claims without what a figure has against it that is computed of the records: a sum of chosen rows.
+) -> frozenset[int]:
+    """Return the places of the claims with nothing against them but a figure that is computed of the records: a sum of chosen rows.
 
     Args:
         claims: the claims.
         measured: their measures.
-        records: the records; without them nothing changes.
+        records: the records; without them there are none.
         question: the question of the answer.
     """
-    return [
-        _decided(each, finding)
-        if records is not None
-        and (each.unknown_figures or "number" in each.mismatches)
+    if records is None:
+        return frozenset()
+    return frozenset(
+        place
+        for place, (claim, each) in enumerate(zip(claims, measured, strict=True))
+        if (each.unknown_figures or "number" in each.mismatches)
         and {"number"}.issuperset(each.mismatches)
         and (finding := _check(claim, question, records)) is not None
         and finding.verdict == "supported"
-        else each
-        for claim, each in zip(claims, measured, strict=True)
-    ]
+    )
+
+
+def as_computed(measured: MeasuredClaim) -> MeasuredClaim:
+    """Return the measures of a claim whose figure is computed of records."""
+    return _decided(measured, ToolFinding("supported"))
 
 
 def _decided(measured: MeasuredClaim, finding: ToolFinding) -> MeasuredClaim:
