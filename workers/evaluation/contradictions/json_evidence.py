@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from workers.evaluation.contradictions.record_doers import Doer, doer_of, is_doer_wrong
 from workers.evaluation.facts.evidence_units import RecordValue, record_values
 from workers.evaluation.text.words import STOP_WORDS, content_words, stem, word_set
 
@@ -110,11 +111,13 @@ class RecordFacts:
         hours: opening and closing minute of the day by weekday from 0; ``None`` without a table of hours,
             empty if there is one without content.
         prose: stems of all other values; words in a text need no field.
+        doers: who did what.
     """
 
     flags: tuple[Flag, ...] = ()
     hours: dict[int, tuple[int, int]] | None = None
     prose: frozenset[str] = frozenset()
+    doers: tuple[Doer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,15 +161,17 @@ def read_record(content: str) -> RecordFacts | None:
                 flags.append(flag)
         if isinstance(value.text, str):
             prose.append(value.text)
-    return RecordFacts(tuple(flags), hours, content_words(" ".join(prose)))
+    doers = tuple(filter(None, map(doer_of, values)))
+    return RecordFacts(tuple(flags), hours, content_words(" ".join(prose)), doers)
 
 
-def check_record(claim: str, records: Sequence[RecordFacts]) -> RecordVerdict:
+def check_record(claim: str, records: Sequence[RecordFacts], question: str = "") -> RecordVerdict:
     """Hold a claim against the fields of the records.
 
     Args:
         claim: plain text of the claim.
         records: those of all contexts; one that agrees is enough.
+        question: the question that the claim answers, or an empty text.
     """
     if _SILENT.search(claim):
         return (
@@ -182,6 +187,7 @@ def check_record(claim: str, records: Sequence[RecordFacts]) -> RecordVerdict:
     agreed = sum(True in answers for answers in named.values())
     denied = sum(True not in answers and False in answers for answers in named.values())
     unknown = sum(answers == {None} for answers in named.values())
+    denied += is_doer_wrong(claim, question, [doer for record in records for doer in record.doers])
     hours = [check_hours(claim, record.hours) for record in records if record.hours is not None]
     if any(hours):
         best = min((found for found in hours if found), key=lambda found: (found.denied, found.unknown))

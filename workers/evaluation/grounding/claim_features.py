@@ -293,7 +293,7 @@ def measure_claim(
     lost = sum(weights[word] for word in unseen)
     pairs = list(dict.fromkeys(pair for pair in pairwise(sequence) if pair[0] != pair[1]))
     apart_pairs = sum(not index.has_pair(one, two) and not index.has(one + two) for one, two in pairs)
-    record = check_record(plain, index.records) if index.records else RecordVerdict()
+    record = check_record(plain, index.records, topic) if index.records else RecordVerdict()
     values = (
         1.0 - best_similarity,
         len(unseen) / len(words) if words else 0.0,
