@@ -18,6 +18,7 @@ from unittest import mock
 
 import structlog
 
+import workers.cli.output  # its console keeps the width of the environment in which it is first imported  # noqa: F401
 from workers.cli.main import main
 from workers.settings import load_settings
 
