@@ -171,6 +171,7 @@ def test_a_step_back_takes_the_question_about_a_request_along(browser: Browser, 
         first = shown(page)
         page.keyboard.press("s")
         expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
+        expect(page.locator("#question")).to_be_focused()  # the next request was painted
         page.keyboard.press("c")
         page.keyboard.type("Two GiB. ")
         page.locator('.decide [data-action="reject"]').click()
@@ -359,6 +360,7 @@ def test_a_step_back_to_an_own_decision_says_so_and_offers_its_undo(browser: Bro
         first, asked = shown(page), question(page)
         reject(page)
         expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
+        expect(page.locator("#question")).to_be_focused()  # the next request was painted
         page.keyboard.press("s")
         expect(page.locator("#status")).to_contain_text("Skipped: “")
         page.go_back()

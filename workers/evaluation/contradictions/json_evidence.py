@@ -187,7 +187,9 @@ def check_record(claim: str, records: Sequence[RecordFacts], question: str = "")
     agreed = sum(True in answers for answers in named.values())
     denied = sum(True not in answers and False in answers for answers in named.values())
     unknown = sum(answers == {None} for answers in named.values())
-    denied += is_doer_wrong(claim, question, [doer for record in records for doer in record.doers])
+    doers = [doer for record in records for doer in record.doers]
+    words = frozenset[str]().union(*(record.prose for record in records)) if doers else frozenset()
+    denied += is_doer_wrong(claim, question, doers, words)
     hours = [check_hours(claim, record.hours) for record in records if record.hours is not None]
     if any(hours):
         best = min((found for found in hours if found), key=lambda found: (found.denied, found.unknown))

@@ -5,13 +5,14 @@ Words of an address tell little: "support@example.com" has all but one word of "
 
 import re
 from collections.abc import Iterable
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 from workers.evaluation.text.words import kept_for_sentences
 
 Form = Literal["mail", "path", "file", "host", "option", "code"]
 """Form of an address."""
 FORMS: frozenset[str] = frozenset(get_args(Form))
+"""All forms."""
 
 MAX_ADDRESSES = 20
 """Most addresses of a claim that are looked up; each is searched for in all evidence."""
@@ -53,7 +54,8 @@ def read_addresses(text: str) -> frozenset[Address]:
         return frozenset()
     found: dict[Address, None] = {}
     for match in _PATTERN.finditer(text):
-        found[Address(match.lastgroup, match[0].lower().rstrip(".").removesuffix("()"))] = None  # type: ignore[arg-type]
+        form = cast(Form, match.lastgroup)  # each alternative of the pattern is a group
+        found[Address(form, match[0].lower().rstrip(".").removesuffix("()"))] = None
         if len(found) == MAX_ADDRESSES:
             break
     return frozenset(found)

@@ -49,12 +49,8 @@ _DISGUISED = re.compile(r"(?<![^\W_])(?:[A-Za-z]++[013457](?=[a-z]))++[a-z]++(?!
 _LETTERS = str.maketrans("013457", "oieast")
 _MIXED = re.compile(r"(?<![\w.,])(\d{1,4}) ?([¼½¾⅓⅔⅛⅜⅝⅞])")
 """A number with a fraction behind it: "2½"."""
-_SUM = re.compile(r"(?<![\w.,+×*/=−-])(\d{1,9}) ?([+×*·]|−|plus|times) ?(\d{1,9})(?![\w,^⁻⁺]|\.\d| ?[+×*·/=−-])")
-_SIZE = re.compile(
-    r"(?:\d ?[x×] ?\d[^\n]{0,20}?(?:mm|cm|m|km|in|inch|inches|ft|feet|px|pixels?)|(?:\d[\d.,]{0,8} ?[x×] ?){2}\d)(?!\w)",
-    re.IGNORECASE,
-)
-"""Sides of a thing, which are no product: "80 × 60 × 40 cm"."""
+_LENGTH = re.compile(r" ?(?:mm|cm|m|km|in|inch|inches|ft|feet|px|pixels?)\b", re.IGNORECASE)
+_SUM = re.compile(r"(?<![\w.,+×*/=−-])(?<!× )(\d{1,9}) ?([+×*·]|−|plus|times) ?(\d{1,9})(?![\w,^⁻⁺]|\.\d| ?[+×*·/=−-])")
 _UNIT_NAMES = "(?:year|month|week|day|hour|minute|second|percent|metre|meter|euro|dollar)s?|monate?n?|jahre?n?|tage?n?|mois|ans?|meses|años?"
 _ROMAN = re.compile(rf"\b(?=[IVXLC]{{2}})(XC|XL|L?X{{0,3}})(IX|IV|V?I{{0,3}})(?=[\s-](?i:{_UNIT_NAMES})\b)")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
@@ -81,7 +77,7 @@ def normalised(text: str) -> str:
         text = _BASE64.sub(_decoded, text)
         text = _DISGUISED.sub(lambda match: match[0].translate(_LETTERS), text)
         text = _HEXADECIMAL.sub(lambda match: str(int(match[0], 0)), text)
-        text = _SUM.sub(_calculated, text) if not _SIZE.search(text) else text
+        text = _SUM.sub(_calculated, text)
     return _ROMAN.sub(_arabic, text)
 
 
@@ -119,7 +115,9 @@ def _closed_up(match: re.Match[str]) -> str:
 
 
 def _calculated(match: re.Match[str]) -> str:
-    """Return the value of a sum, product or difference, which a reader calculates as well."""
+    """Return the value of a sum, product or difference, which a reader calculates as well; keep the sides of a thing."""
+    if match[2] == "×" and _LENGTH.match(match.string, match.end()):
+        return match[0]
     one, two = int(match[1]), int(match[3])
     results: dict[str, Callable[[int, int], int]] = {"+": int.__add__, "plus": int.__add__, "−": int.__sub__}
     value = results.get(match[2], int.__mul__)(one, two)

@@ -299,7 +299,11 @@ cannot …" is a refusal throughout.
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,400}>")
 _INLINE_TAG = re.compile(r"</?(?:b|i|u|s|em|strong|mark|span|font|small|big|a|q)(?:\s[^<>]{0,400})?>", re.IGNORECASE)
-_TITLE = re.compile(r"\s(?:title|alt)\s?=\s?(?:\"([^\"<>]{1,300})\"|'([^'<>]{1,300})')", re.IGNORECASE)
+_TITLE = re.compile(
+    r"\s(?:title|alt)\s?=\s?(?:\"([^\"<>]{1,300})\"|'([^'<>]{1,300})')|\shref\s?=\s?[\"']?(?:mailto|tel):([^\"'<>?\s]{1,200})",
+    re.IGNORECASE,
+)
+"""The title of a tag, or the address of mail or phone to which it leads."""
 _EMPHASIS = re.compile(r"(?<!\w)[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}(?!\w)|[*]{2,3}")
 _QUOTE_LINE = re.compile(r"\n[ \t>]*")
 _IMAGE = re.compile(r"!\[([^\[\]]{0,300})\]\([^()\s]{0,2000}(?:\s+\"([^\"\n]{0,300})\")?\)")
@@ -326,7 +330,7 @@ def plain_text(text: str) -> str:
 
 def _title_of_tag(tag: re.Match[str]) -> str:
     title = _TITLE.search(tag[0])
-    return f" {title[1] or title[2]} " if title else " "
+    return f" {title[title.lastindex or 0]} " if title else " "
 
 
 def _title_of_tag_within_a_word(tag: re.Match[str]) -> str:

@@ -30,6 +30,12 @@ def test_another_doer_than_that_of_the_record_is_noticed(
     assert [each for each in wrong if not is_warned_of(each, question, record, BESIDE)] == []
 
 
+def test_what_others_approved_is_not_held_against_the_record() -> None:
+    council = "The city council approved the new plan in May. The plan covers two streets."
+    assert not is_warned_of("The city council approved the new plan in May.", "What happened?", JOURNAL, council)
+    assert is_warned_of("The city council approved it.", "Who approved je-2026-10-3377?", JOURNAL, council)
+
+
 def test_an_account_or_an_unknown_doer_is_compared_with_nobody() -> None:
     facts = read_record(ORDER)
     assert facts is not None

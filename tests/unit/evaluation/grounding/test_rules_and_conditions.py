@@ -44,6 +44,11 @@ HOURS = (
     ' {"person": "Marta Kowal", "day": "Thu", "hours": 7}]}'
 )
 STEPS = "Put a bowl under the spout. Submit the form to the office by Friday. Reserve the meeting room in the calendar."
+EXCEPTIONS = "Visitors must show a ticket, but children under six do not need one. Anyone who fishes must have a permit. Anglers under 12 are exempt."
+SHELVES = "Maximum load: 18 kg for 60 cm, 24 kg for 80 cm, 30 kg for 120 cm."
+LINKED = (
+    '<p>Write to <a href="mailto:service@example.com">our service</a> or call <a href="tel:+49301234567">us</a>.</p>'
+)
 WRONG = frozenset(("contradicted", "unsupported"))
 
 PAIRS = [
@@ -72,6 +77,12 @@ PAIRS = [
     ("How many hours did Marta log in total?", HOURS, ["17.5 hours", "Marta logged 17.5 hours in total."], ["15.5 hours"]),
     ("How many hours did Jon log?", HOURS, ["15.5 hours"], ["Jon logged 17.5 hours."]),
     ("What do I do?", STEPS, ["Place a bowl under the spout.", "File the form with the office by Friday.", "Book the meeting room in the calendar."], ["Cancel the meeting room in the calendar."]),
+    ("Do children need a ticket?", EXCEPTIONS, ["Children under six enter without a ticket.", "Children under six don't need a ticket."], []),
+    ("Do visitors need a ticket?", EXCEPTIONS, [], ["Visitors can enter without a ticket."]),
+    ("Do I need a permit?", EXCEPTIONS, ["Yes."], []),
+    ("Can the 80 cm shelf hold 30 kg?", SHELVES, ["The 80 cm shelf does not hold 30 kg.", "No, the 80 cm shelf holds 24 kg."], ["The 80 cm shelf holds 30 kg."]),
+    ("What does the 80 cm shelf hold?", SHELVES, ["The 80 cm shelf holds more than 18 kg.", "The 80 cm shelf holds less than 30 kg."], ["The 80 cm shelf holds 18 kg."]),
+    ("How do I reach you?", LINKED, ["Write to service@example.com.", "Call +49 30 1234567."], ["Write to support@example.com."]),
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from workers.evaluation.tools.computed.states import says_all_succeeded
 from workers.evaluation.tools.results.tool_results import ToolResults
 from workers.evaluation.tools.tool_claims import check_claim
 
@@ -30,10 +31,16 @@ def verdict(claim: str, question: str, content: str) -> str | None:
         ("All jobs but the backup of files went through.", False),
         ("All jobs except backup-files finished.", False),
         ("The backup-db job completed.", False),
+        ("backup-db finished without errors.", False),
     ],
 )
 def test_all_went_well_only_without_a_failure(claim: str, is_wrong: bool) -> None:
     assert (verdict(claim, "Did the backup run last night?", JOBS) == "contradicted") is is_wrong
+
+
+def test_one_thing_without_errors_is_not_all_of_them() -> None:
+    # The row is named in other words, so that no row is known to be meant.
+    assert not says_all_succeeded("The database backup finished without errors.", (), ToolResults([JOBS], [], []))
 
 
 def test_an_extreme_of_as_many_as_there_are_is_one_of_all() -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.facts.calculation.arithmetic import same_quantity
 from workers.evaluation.facts.forms.plain_forms import plain_forms
 from workers.evaluation.facts.numbers.quantity import Quantity
@@ -27,9 +28,11 @@ def is_keyed_value_right(claim: str, topic: str, sentences: Sequence[str]) -> bo
         sentences: the evidence.
 
     Returns:
-        ``None`` if the evidence has no such list, or the claim no value of it.
+        ``None`` if the evidence has no such list, or the claim no value of it, or one that it denies or bounds.
     """
     told = read_details(claim).quantities
+    if DENIED.search(claim) or any(each.bound for each in told):
+        return None
     asked = (*told, *read_details(topic).quantities)
     for sentence in sentences:
         pairs = _pairs(sentence)

@@ -36,6 +36,11 @@ _CONDITION = PrefilteredPattern(
     r"\b(?:if|provided|as long as|once|unless|only (?:with|after|upon)|subject to|requires?|must|needs?|required)\b",
     re.IGNORECASE,
 )
+_EXEMPT = PrefilteredPattern(
+    r"\b(?:unless|except\w*|exempt\w*|apart from|other than|excluding|excluded)\b", re.IGNORECASE
+)
+"""Words that take a case out of what must be done."""
+_CASE = PrefilteredPattern(r"\b(?:if|when|where)\b", re.IGNORECASE)
 _UNTOLD = frozenset(
     map(
         stem,
@@ -56,13 +61,18 @@ def answer_by_obligation(text: str, sentences: Sequence[str]) -> bool | None:
         sentences: the evidence.
 
     Returns:
-        ``None`` if the text is about no obligation, or the evidence says nothing, or several things, about its matter.
+        ``None`` if the text is about no obligation, or the evidence says nothing, or several things, about its matter, or has
+        exceptions.
     """
     text = text[:MAX_TEXT]
     says = _demands(text)
     if says is None:
         return None
     matter = _matter(content_words(text))
+    if any(
+        _is_of_case(part) and matter & _matter(content_words(part)) for each in sentences for part in each.split(";")
+    ):
+        return None
     found = {
         demanded
         for part in read_parts([each for each in sentences if not each.rstrip().endswith("?")])
@@ -73,6 +83,10 @@ def answer_by_obligation(text: str, sentences: Sequence[str]) -> bool | None:
 
 def _demands(text: str) -> bool | None:
     return False if _FREE.search(text) else True if _MUST.search(text) else None
+
+
+def _is_of_case(text: str) -> bool:
+    return bool(_EXEMPT.search(text)) or (_demands(text) is not None and bool(_CASE.search(text)))
 
 
 def _matter(words: frozenset[str]) -> frozenset[str]:
@@ -95,11 +109,14 @@ def denies_condition(claim: str, topic: str, sentences: Sequence[str]) -> bool:
         return False
     what = predicate_stem(denied["what"].lower())
     others = claim[: denied.start()] + claim[denied.end() : MAX_TEXT]
-    if _REFUSED.search(others):
-        return False  # "not possible without a ticket" demands it
+    # "Not possible without a ticket" demands it.
+    if _REFUSED.search(others) or any(map(_EXEMPT.search, sentences)):
+        return False
     rest = content_words(others) - _UNTOLD
     rest = rest or content_words(topic[:MAX_TEXT]) - _UNTOLD
     best = max(sentences, key=lambda each: len(rest & content_words(each[:MAX_TEXT])), default="")[:MAX_TEXT]
     told = content_words(best)
-    demanded = what in map(predicate_stem, told) and _CONDITION.search(best) and not _NOT_NEEDED.search(best)
+    # Of "visitors must show a ticket, but children need not" it is open whom the condition binds.
+    is_open = _REFUSED.search(best) or _NOT_NEEDED.search(best)
+    demanded = what in map(predicate_stem, told) and _CONDITION.search(best) and not is_open
     return bool(demanded) and 2 * len(rest & told) >= max(1, len(rest))

@@ -69,8 +69,7 @@ def has_grown_less(claim: str, mentions: Sequence[Mention], results: ToolResults
 
 _ALL_WELL = re.compile(
     r"(?<!not )(?<!n['’]t )\b(?:all|every|each|both|everything)\b(?!\s(?:but|except))[^.;,]{0,40}?\b(?:went\s(?:through|well|fine|ok|smoothly)|succeeded|successful(?:ly)?"
-    r"|completed|finished|passed|worked|ran\s(?:fine|through|ok|well)|(?:is|are|was|were)\s(?:ok|okay|fine|up|healthy|done|complete))\b"
-    r"|\bwithout\s(?:any\s|a\s(?:single\s)?)?(?:errors?|failures?)\b",
+    r"|completed|finished|passed|worked|ran\s(?:fine|through|ok|well)|(?:is|are|was|were)\s(?:ok|okay|fine|up|healthy|done|complete))\b",
     re.IGNORECASE,
 )
 _EXCEPTED = re.compile(r"\b(?:except|apart from|other than|besides|but (?:not|the|one|for)|only one)\b", re.IGNORECASE)
