@@ -34,11 +34,14 @@ demo: install ## Run the examples through everything and sum up
 up: install ## Start broker, Valkey, ClickHouse and all agents on this machine
 	$(BIN)/touchstone up
 
+APT := [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
+
 browser: ## Install Chromium for the browser tests, where that can be done; without it they are skipped
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
-	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
-	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
-	|| echo "no Chromium, so the browser tests are skipped; install it with: apt-get install chromium"
+	@command -v chromium-headless-shell >/dev/null \
+	|| { grep -qs '^ID=debian' /etc/os-release && $(APT) chromium-headless-shell >/dev/null 2>&1; } \
+	|| command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	|| { $(APT) chromium >/dev/null; } \
+	|| echo "no Chromium, so the browser tests are skipped; install it with: apt-get install chromium-headless-shell"
 
 tools: ## As root: Debian's packages whose tools some tests use
 	@command -v promtool >/dev/null && command -v prometheus-alertmanager >/dev/null || { [ "$$(id -u)" = 0 ] \

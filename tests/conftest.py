@@ -18,8 +18,9 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 from schemas.topics import TOPICS
 from tests.harness.deployment import Deployment, session_seconds
-from tests.harness.migrated import make_tables
+from tests.harness.migrated import make_tables, return_tables
 from tests.harness.paths import ROOT
+from tests.harness.remembering_backend import RememberingBackend
 from workers.inference.backends import SentenceTransformerBackend
 from workers.inference.int8 import Int8Backend
 from workers.local.services import LocalServices, ServiceAddresses
@@ -174,15 +175,14 @@ async def topics(settings: Settings, addresses: Addresses) -> AsyncIterator[None
     async with TopicAdministration(settings, addresses.kafka) as administration:
         await administration.create()
         yield
-        if not addresses.light_broker:
-            # Every partition costs Kafka memory maps, whose number is limited.
-            await administration.delete(TOPICS)
+        # The light broker tells every client of all topics; each partition costs Kafka memory maps, whose number is limited.
+        await administration.delete(TOPICS)
 
 
 @pytest.fixture(scope="session")
 def backend() -> SentenceTransformerBackend:
     """The packaged embedding model, loaded once; one thread, so that tests side by side do not starve each other."""
-    return SentenceTransformerBackend("all-MiniLM-L6-v2", threads=1)
+    return RememberingBackend("all-MiniLM-L6-v2", threads=1)
 
 
 @pytest.fixture(scope="session")
@@ -212,12 +212,20 @@ def int8_folder(int8: Int8Backend, models: Path) -> Path:
 
 
 @pytest.fixture
-async def migrated_client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
-    """A client with a fresh database of every table, which is dropped afterwards."""
+def refreshed_figures() -> bool:
+    """Return whether a test's database has the views that refresh the hourly figures: files that test these override it."""
+    return False
+
+
+@pytest.fixture
+async def migrated_client(
+    settings: Settings, addresses: Addresses, refreshed_figures: bool
+) -> AsyncIterator[AsyncClient]:
+    """A client with a database of every table, all of them empty."""
     opened = await connect(settings.clickhouse, addresses.clickhouse)
-    await make_tables(opened, settings.clickhouse.database)
+    await make_tables(opened, settings.clickhouse.database, refreshed=refreshed_figures)
     yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {settings.clickhouse.database}")
+    await return_tables(opened, settings.clickhouse.database)
     await opened.close()
 
 

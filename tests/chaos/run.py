@@ -144,7 +144,8 @@ class Run:
             settled = await worker.metric("touchstone_records_acknowledged_total", agent="assembly")
             return settled >= count
 
-        await until(enough, f"{count} answers assembled", self.patience)
+        # A look takes both processes as much CPU as an answer.
+        await until(enough, f"{count} answers assembled", self.patience, interval=0.3)
 
     async def until_quiet(self) -> None:
         """Until no running worker has anything left to do, twice in a row."""
@@ -285,6 +286,8 @@ class Run:
         await self.deployment.stop()
         for proxy in self.proxies:
             await proxy.stop()
+        if self.broker is None and self.kafka is None:
+            await self.deployment.delete_topics()
         if self.broker is not None:
             await self.broker.stop()
         if self.kafka is not None:

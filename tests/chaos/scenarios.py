@@ -136,7 +136,7 @@ async def evaluation_killed(run: Run) -> None:
 @scenario("rebalance", "a second worker joins in mid-batch and is killed, a third joins and leaves by SIGTERM")
 async def rebalance(run: Run) -> None:
     first = await run.worker()
-    async with run.traffic(max(10, run.answers // 50), 1.0):
+    async with run.traffic(max(3, run.answers // 50), 1.0):
         await run.until_assembled(first, 1)
         second = await run.worker()
         run.faults += 1
@@ -262,7 +262,7 @@ async def killer_record(run: Run) -> None:
 
     for _ in range(8):
         worker = await run.deployment.start_worker(environment=environment, ready=False)
-        settled = asyncio.create_task(until(everything, "everything settled", run.patience))
+        settled = asyncio.create_task(until(everything, "everything settled", run.patience, interval=0.5))
         died = asyncio.create_task(worker.process.wait())
         done, _ = await asyncio.wait([settled, died], return_when=asyncio.FIRST_COMPLETED)
         run.observe()
@@ -310,7 +310,7 @@ async def broker_cut(run: Run) -> None:
             worker = await run.worker()
         return await run.settled() >= len(run.sent)
 
-    run.recovered_seconds = await until(everything, "everything settled", run.patience)
+    run.recovered_seconds = await until(everything, "everything settled", run.patience, interval=0.5)
 
 
 @scenario("valkey_away", "Valkey is not there at the start, comes back and goes away again")

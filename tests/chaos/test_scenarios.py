@@ -7,20 +7,21 @@ import pytest
 from tests.chaos.driver import play
 from tests.chaos.registry import SCENARIOS, Scenario
 from tests.chaos.run import Skipped
+from tests.harness.variants import variants
 from workers.settings.addresses import Addresses
 
 ANSWERS = dict.fromkeys(
     (
-        "poison_bytes", "out_of_order", "rebalance", "one_agent_down", "clickhouse_reply_lost", "valkey_away",
+        "poison_bytes", "out_of_order", "one_agent_down", "clickhouse_reply_lost", "valkey_away",
         "model_hang", "killer_record", "dead_letters_refused", "rolling_deployment",
     ),
     40,
-) | {"broker_cut": 100, "evaluation_killed": 100, "sigkill": 300}  # fmt: skip
+) | {"broker_cut": 100, "sigkill": 150}  # fmt: skip
 """Answers of the scenarios that every run plays: more than a batch of 32. What is cut off in the middle of its work needs
 more, and a worker that is killed twice must leave something to the third."""
 
 ON_KAFKA = ("out_of_order", "broker_restart", "retention_passed", "producer_fenced", "rolling_deployment")
-"""Scenarios that every run plays on Apache Kafka as well."""
+"""Scenarios that are played on Apache Kafka as well, two of them in every run."""
 
 pytestmark = pytest.mark.timeout(1800)  # the waits within have an end of their own, which says more
 
@@ -40,7 +41,7 @@ async def test_every_scenario_loses_doubles_and_worsens_nothing(
     await hold(SCENARIOS[name], 300, addresses, tmp_path, int8_folder)
 
 
-@pytest.mark.parametrize("name", ON_KAFKA)
+@pytest.mark.parametrize("name", variants(ON_KAFKA, in_every_run={"broker_restart", "retention_passed"}))
 async def test_a_few_scenarios_on_apache_kafka(
     name: str, kafka_addresses: Addresses, tmp_path: Path, int8_folder: Path
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 from workers.console.presentation import review_pages
@@ -62,6 +62,7 @@ def test_colours_and_density_are_chosen_and_kept(page: Page) -> None:
         assert serious_violations(page) == [], path
 
 
+@detail_of_a_page
 def test_the_console_works_where_the_browser_stores_nothing(browser: Browser, charted: ConsoleThread) -> None:
     with logged_in(browser, charted, "charted") as (page, seen):
         page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })")
@@ -71,6 +72,7 @@ def test_the_console_works_where_the_browser_stores_nothing(browser: Browser, ch
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_icons_are_drawings_of_the_console(page: Page) -> None:
     page.goto("/")
     sizes = page.evaluate(
@@ -98,6 +100,7 @@ DRAWN = """async ([values, kind, ended]) => {
 """Draw a chart with the script of the console and return what it shows."""
 
 
+@detail_of_a_page
 @pytest.mark.parametrize(
     ("values", "kind"), [([2], "count"), ([0], "count"), ([900, 1_000], "count"), ([0.4], "share"), ([0.004], "money")]
 )
@@ -136,6 +139,7 @@ LABELLED = """async ([value, kind, width]) => {
 """Draw a chart whose line rises to a value, and return the labels of its axes with the places where they are drawn."""
 
 
+@detail_of_a_page
 @pytest.mark.parametrize("kind", ["count", "share", "money", "number"])
 def test_labels_of_a_chart_fit_beside_it_and_differ(drawing: Page, kind: str) -> None:
     values = {"count": [1, 12, 999, 1_000, 56_789, 10_000_000], "share": [0.001, 1]}
@@ -153,6 +157,7 @@ def test_labels_of_a_chart_fit_beside_it_and_differ(drawing: Page, kind: str) ->
             assert max(map(len, texts)) <= 8, "digits where a unit would do"
 
 
+@detail_of_a_page
 def test_a_label_counts_in_words_that_people_read(drawing: Page) -> None:
     def largest(value: float, kind: str) -> str:
         written = drawing.evaluate(LABELLED, [value, kind, 640])["written"]
@@ -164,6 +169,7 @@ def test_a_label_counts_in_words_that_people_read(drawing: Page) -> None:
     assert largest(0.001, "number").startswith("0.000")
 
 
+@detail_of_a_page
 def test_only_lines_of_what_is_good_or_bad_have_those_colours(page: Page) -> None:
     page.goto("/?period=24h&tenant=charted")
     expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")
@@ -201,6 +207,7 @@ def click_on_last_point(page: Page, chart: str, share: float) -> None:
     over.click(position={"x": box["width"] - 2, "y": box["height"] * share})
 
 
+@detail_of_a_page
 def test_a_click_on_a_point_lists_the_answers_behind_it(page: Page, charted: ConsoleThread) -> None:
     click_on_last_point(page, "throughput", 0.5)
     expect(page.locator("#evaluated_since")).to_be_visible()
@@ -213,6 +220,7 @@ def test_a_click_on_a_point_lists_the_answers_behind_it(page: Page, charted: Con
     expect(page.locator("#total strong")).to_have_text(str(counts(charted)[0]))
 
 
+@detail_of_a_page
 def test_a_click_on_a_line_of_a_model_lists_its_answers_alone(page: Page, charted: ConsoleThread) -> None:
     found = counts(charted)
     click_on_last_point(page, "models", 1 - found[-1] / (1.05 * max(found)))
@@ -221,6 +229,7 @@ def test_a_click_on_a_line_of_a_model_lists_its_answers_alone(page: Page, charte
     expect(page.locator("#total strong")).to_have_text(str(found[-1]))
 
 
+@detail_of_a_page
 def test_tenants_are_offered_as_far_as_the_token_reaches(page: Page, charted: ConsoleThread) -> None:
     page.goto("/")
     assert page.locator("#tenant option").all_inner_texts() == ["all", "charted"]
@@ -232,6 +241,7 @@ def test_tenants_are_offered_as_far_as_the_token_reaches(page: Page, charted: Co
     assert '<option value="pages">' in every
 
 
+@detail_of_a_page
 def test_the_list_of_the_queue_leads_back(
     browser: Browser, charted: ConsoleThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +270,7 @@ def test_the_list_of_the_queue_leads_back(
         assert "min_risk=low" in page.url
 
 
+@detail_of_a_page
 @pytest.mark.parametrize("size", [(390, 844), (640, 450)], ids=["phone", "zoom-200"])
 def test_pages_fit_a_narrow_window(page: Page, size: tuple[int, int]) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})

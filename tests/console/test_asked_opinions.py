@@ -9,9 +9,10 @@ from playwright.sync_api import Browser, expect
 
 from schemas.enriched import EnrichedAnswer
 from tests.console.test_lead import decide, page_of, text_of
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, review_of
+from tests.harness.variants import variants
 from workers.review.decision_events import review_event
 from workers.stores.clickhouse.rows.review_rows import review_event_row
 
@@ -101,6 +102,13 @@ def test_anyone_is_asked_once(console: ConsoleThread) -> None:
     decide(console, answer, "early", ruling="second", at=datetime.now(UTC) - timedelta(days=29))
     store_ask(console, answer, "", by="anyone-lead")
     assert [bool(seconds(console, name)) for name in ("anyone-lead", "anyone-one", "anyone-two")] == [False, True, True]
+    for path, words in (
+        (f"/review/{review_of(answer)}", "2 of 3 independent reviews"),
+        ("/queue?state=decided", "2 of 3 reviews"),
+    ):
+        shown = text_of(page_of(console, "anyone-lead", path))
+        assert words in shown
+        assert "the first one decides for readers" in shown
     decide(console, answer, "anyone-one", ruling="second")
     assert [seconds(console, name) for name in ("anyone-one", "anyone-two")] == [[], []]
     # Asked once more: of those who have not reviewed it, and of nobody after a week or once it is taken back.
@@ -265,11 +273,12 @@ def test_a_person_fits_the_action(console: ConsoleThread, body: dict[str, Any]) 
     assert console.client("many-lead").post("/api/reviews/bulk", json=body | {"review_ids": ["r"]}).status_code == 422
 
 
+WINDOWS = [{"width": 1280, "height": 900}, {"width": 390, "height": 844}]
+
+
 @pytest.mark.usefixtures("long_undo")
-@needs_browser
-@pytest.mark.parametrize(
-    "window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}], ids=["wide", "phone"]
-)
+@detail_of_a_page
+@pytest.mark.parametrize("window", variants(WINDOWS, in_every_run=WINDOWS[:1]), ids=["wide", "phone"])
 def test_opinions_of_the_list_are_asked_for_with_the_keyboard_and_undone_as_one(
     browser: Browser, storing: ConsoleThread, window: dict[str, int]
 ) -> None:

@@ -115,7 +115,7 @@ def test_pages_of_a_log_hold_every_record_once(logged: ConsoleThread) -> None:
 
 @pytest.mark.parametrize("log", ["decisions", "accesses"])
 def test_the_three_formats_hold_the_same(logged: ConsoleThread, log: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "EXPORT_BATCH", 2)
+    monkeypatch.setattr(audit, "EXPORT_BATCH", dict.fromkeys(audit.EXPORT_BATCH, 2))
     files = {form: exported(logged, log, form) for form in ("csv", "jsonl", "parquet")}
     for form, response in files.items():
         assert f'filename="touchstone-{log}.{form}"' in response.headers["Content-Disposition"]
@@ -221,7 +221,7 @@ def test_one_page_tells_who_released_an_answer_on_what_evidence_what_was_shown_a
     claim = page.locator(f"[data-claim-row='{request.claims[0].claim_id}']")
     expect(claim).to_contain_text("anna found it contradicted")
     expect(claim.locator("blockquote")).to_contain_text("2 GiB")
-    page.get_by_text("Lists that showed the beginning of it").click()
+    page.get_by_text("Lists that showed it or its question").click()
     expect(page.locator("#listed tbody")).to_contain_text("ben")
     expect(page.locator(".history")).to_contain_text("held: high risk of hallucination")
     found = page.get_by_role("region", name="Rules of the decision").locator("tbody td:nth-child(3)").all_inner_texts()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from schemas.answers import ContextChunk
+from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.enriched import EnrichedAnswer
 from schemas.feedback import ExplicitSignals, FeedbackEvent
 from schemas.review import ClaimVerdict
@@ -45,7 +45,7 @@ def answers(console: ConsoleThread) -> dict[str, EnrichedAnswer]:
 
 
 def html(console: ConsoleThread, answer: EnrichedAnswer) -> str:
-    page = console.client().get(f"/answers/{answer.answer_id}", params={"tenant": TENANT}, headers=PAGE)
+    page = console.client().get(f"/answers/{answer.answer_id}", params={"tenant": answer.tenant}, headers=PAGE)
     return " ".join(page.raise_for_status().text.split())
 
 
@@ -60,6 +60,90 @@ def test_a_source_that_nobody_cited_can_be_read(console: ConsoleThread, answers:
     assert SPARE in sources
     assert "not cited, content not kept" not in sources
     assert sources.count("not sent") >= 2
+
+
+def twice_supported(name: str, marks: str = " [1]") -> GeneratedAnswer:
+    """Return an answer whose claim is supported by two sources, of which it cites the first one."""
+    said = "Ingester 1 needs 2 GiB of memory"
+    contexts = [
+        ContextChunk(chunk_id=f"c{number}", content=f"{text}.", source_name=text)
+        for number, text in enumerate((said, f"The {said}"))
+    ]
+    return plain(name).model_copy(update={"tenant": name, "answer": f"{said}{marks}.", "contexts": contexts})
+
+
+def test_a_source_that_is_named_beside_the_evidence_can_be_read(console: ConsoleThread) -> None:
+    (answer,) = console.store([twice_supported("explained-twice")])
+    assert answer.grounding is not None
+    assert answer.grounding.claims[0].redundant_numbers == [2]
+    page = html(console, answer)
+    claims, _, sources = page.partition('id="sources"')
+    assert 'also <span data-beside><a href="#source-2">[2]</a>' in claims
+    (content,) = re.findall('<details id="source-2">.*?</details>', sources)
+    assert "The Ingester 1 needs 2 GiB of memory." in content
+    assert "content not kept" not in page
+
+
+def test_a_source_that_was_not_kept_is_called_so_wherever_it_is_named(console: ConsoleThread) -> None:
+    judged = console.judge(twice_supported("explained-not-kept"))
+    # Earlier workers kept the evidence alone.
+    sources = json.dumps([{"number": 1}, {"number": 2, "title": "Second", "chunk_id": "c1", "source_type": "document"}])
+    console.store_rows(judged, answers={"sources": sources})
+    page = html(console, judged)
+    assert "also <span data-beside>[2] (content not kept)" in page
+    assert "#source-2" not in page
+    assert "not cited, content not kept" in page
+
+
+def test_a_citation_that_was_added_for_readers_is_called_so(console: ConsoleThread) -> None:
+    added, own = console.store([twice_supported("explained-added", ""), twice_supported("explained-own")])
+    assert added.formatted is not None
+    assert [citation.number for citation in added.formatted.citations] == [1]
+    page = html(console, added)
+    assert "<dt>Citations</dt><dd>1 <small>1 added by Touchstone</small></dd>" in page
+    assert "<td>citation added by Touchstone</td>" in page
+    assert "<td>cited</td>" not in page
+    assert "Citations that Touchstone adds for readers do not count." in page
+    assert '<span class="tag">primary source of claim 1</span>' in page
+    assert "added by Touchstone" not in html(console, own)
+
+
+def test_the_page_says_which_values_are_those_of_the_decision(console: ConsoleThread) -> None:
+    judged = console.judge(twice_supported("explained-limits"))
+    (kept,) = console.store([twice_supported("explained-kept")])
+    console.store_rows(judged)
+    minima = "and the minima of grounding_score and gate_score"
+    assert minima in html(console, kept)
+    earlier = html(console, judged)
+    assert minima not in earlier
+    for page in (earlier, html(console, kept)):
+        assert "Settings of earlier times are not kept." in page
+
+
+@needs_browser
+def test_an_opened_source_leaves_its_claim_in_sight_and_says_what_it_is_to_it(
+    browser: Browser, console: ConsoleThread
+) -> None:
+    (answer,) = console.store([twice_supported("explained-panel", " [1] [2]")])
+    with logged_in(browser, console, viewport={"width": 1440, "height": 700}) as (page, seen):
+        page.goto(f"/answers/{answer.answer_id}?tenant={answer.tenant}")
+        beside = page.locator("[data-beside] a")
+        beside.scroll_into_view_if_needed()
+        before = beside.bounding_box()
+        assert before is not None
+        beside.click()
+        panel = page.locator("#panel-content")
+        expect(panel).to_contain_text("This source supports the claim as well.")
+        expect(panel).not_to_contain_text("was not compared")
+        after = beside.bounding_box()
+        assert after is not None
+        assert abs(after["y"] - before["y"]) <= 2
+        page.locator(".claims p.small > a.citation").first.click()
+        expect(panel).to_contain_text("Claims whose evidence it is")
+        expect(panel).not_to_contain_text("as well")
+        expect(panel.locator("mark.selected")).to_be_in_viewport()
+        assert serious_violations(page) == []
+        assert seen.complaints == []
 
 
 def test_modes_and_figures_are_explained(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:

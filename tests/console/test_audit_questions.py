@@ -3,8 +3,11 @@
 import csv
 import io
 import json
+import re
 from datetime import datetime, timedelta
+from html import unescape
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -142,6 +145,68 @@ def test_a_page_names_the_user_to_auditors_alone(console: ConsoleThread, answers
     assert 'name="user" maxlength="200" autocomplete="off" value="user-1"' in page
 
 
+def test_all_answers_of_a_user_are_found_whatever_became_of_them(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    expected = {answers[name].answer_id for number, name in enumerate(NAMES) if number % 2 == 0}
+    assert "open" in NAMES[::2], "an answer that nobody decided on has no record"
+
+    def found(**params: str) -> dict[str, str]:
+        query = {"tenant": TENANT, **params}
+        items = console.client("read").get("/api/answers", params=query).raise_for_status().json()["items"]
+        return {item["answer_id"]: item["user_id"] for item in items}
+
+    assert found(user=" user-0 ") == dict.fromkeys(expected, "user-0")
+    assert found(user="user") == {}
+    seen = console.client().get("/search", params={"tenant": TENANT, "user": "user-0"}, headers=PAGE).text
+    assert set(re.findall(r'<a href="/answers/([^"?]*)\?', seen)) == expected
+    assert 'name="user" maxlength="200" autocomplete="off" value="user-0"' in seen
+    assert "asked by" in seen
+    # Others than auditors see no user, unless the address names one: a filter that is not in sight would mislead.
+    plain = console.client("read").get("/search", params={"tenant": TENANT}, headers=PAGE).text
+    assert "user-0" not in plain
+    assert 'name="user"' not in plain
+    assert 'value="user-0"' in console.client("read").get("/search", params={"user": "user-0"}, headers=PAGE).text
+
+
+def test_pages_of_an_auditor_lead_to_all_answers_of_a_user(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    link = f"/search?user=user-0&amp;tenant={TENANT}"
+    client = console.client()
+    page = client.get(f"/answers/{answers['open'].answer_id}", params={"tenant": TENANT}, headers=PAGE).text
+    assert f'<a href="{link}">all answers to this user</a>' in page
+    for log in ("decisions", "accesses"):
+        params = {"tenant": TENANT, "user": "user-0"}
+        assert f'<a href="{link}">All answers to the user user-0</a>' in client.get(f"/audit/{log}", params=params).text
+        # Without the scope read a search would be refused.
+        assert link not in console.client("admin").get(f"/audit/{log}", params=params).text
+
+
+def test_lists_of_the_audit_name_the_user_and_keep_the_filters(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    until = (answers["open"].enriched_at + timedelta(hours=1)).date() + timedelta(days=1)
+    params = {"tenant": TENANT, "user": "user-0", "until": until.isoformat()}
+    client = console.client("admin")
+    for log, other in (("decisions", "accesses"), ("accesses", "decisions")):
+        more = {
+            "decisions": {"state": "released", "model": answers["open"].answer.model.id},
+            "accesses": {"state": "list"},
+        }
+        page = client.get(f"/audit/{log}", params=params | more[log], headers=PAGE).raise_for_status().text
+        link = re.search(rf'href="/audit/{other}\?([^"]*)">', page)
+        assert link is not None
+        assert dict(parse_qsl(unescape(link[1]))) == params
+        assert f'<a href="/audit/{log}?user=user-0&amp;tenant={TENANT}">user-0</a>' in page.partition('id="log"')[2]
+
+
+def test_a_decision_without_an_active_time_says_so(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
+    params = {"tenant": TENANT, "answer_id": answers["agreed"].answer_id}
+    page = console.client("admin").get("/audit/decisions", params=params, headers=PAGE).raise_for_status().text
+    assert page.count("no active time: by a program, or on several requests at once") == 2
+
+
 def test_a_second_opinion_has_the_first_ruling(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
     found = {row["answer_id"]: row for row in exported(console, state="second")}
     against = found[answers["opposed"].answer_id]
@@ -229,6 +294,6 @@ def test_a_file_is_another_access_than_a_page(
         "/api/audit/accesses/export", params={"tenant": TENANT, "format": "jsonl"}
     ).raise_for_status()
     assert noted == ["audit", audit.EXPORTED, audit.EXPORTED]
-    found = console.client("admin").get("/api/audit/accesses", params={"state": audit.EXPORTED})
+    found = console.client("admin").get("/api/audit/accesses", params={"tenant": TENANT, "state": audit.EXPORTED})
     assert found.status_code == 200, "the filter offers it"
     assert json.loads(found.text)["items"] == []

@@ -103,14 +103,16 @@ def test_accesses_have_the_questions_of_their_answers_the_searched_one_first(
     questions = [answer.answer.query for answer in answers]
     (one, many) = listed(console, "accesses")
     assert one["questions"] == questions[:1]
-    assert many["questions"] == questions[:3]
+    assert many["questions"] == questions
+    assert many["user_ids"] == [""] * len(answers)
     wanted = {"answer_id": answers[5].answer_id, "state": "search"}
     (found,) = listed(console, "accesses", **wanted)
     assert found["answers"][0] == answers[5].answer_id
     assert found["questions"][0] == questions[5]
     assert sorted(found["answers"]) == sorted(answer.answer_id for answer in answers)
     (line,) = exported(console, "accesses", "jsonl", **wanted).splitlines()
-    assert json.loads(line)["questions"][0] == questions[5]
+    assert json.loads(line)["questions"] == found["questions"]
+    assert len(found["user_ids"]) == len(found["answers"])
     (row,) = pq.read_table(io.BytesIO(exported(console, "accesses", "parquet", **wanted))).to_pylist()
     assert row["questions"][0] == questions[5]
 
@@ -130,6 +132,11 @@ def test_the_pages_of_the_audit_name_the_questions_and_say_what_happened(
         expect(page.locator("#log tbody tr")).to_have_count(1)
         expect(page.locator("#log tbody")).to_contain_text("2026-11-03 09:07:00 UTC")
         assert serious_violations(page) == []
+        page.goto(f"/audit/accesses?tenant={TENANT}&until=2026-11-04&state=search")
+        row = page.locator("#log tbody tr")
+        expect(row.locator("td").first).to_have_css("vertical-align", "top")
+        row.locator("summary").click()
+        expect(row.locator("li").last).to_contain_text(answers[-1].answer.query)
         page.goto(f"/audit/accesses?tenant={TENANT}&until=2026-11-04&state=answer")
         page.get_by_role("link", name=answers[0].answer.query).click()
         expect(page.locator(".decision")).to_contain_text(SAID[0][1])

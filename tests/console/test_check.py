@@ -5,10 +5,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -23,6 +25,7 @@ import pytest
 
 from schemas.answers import GeneratedAnswer
 from tests.harness.console import ConsoleThread, secret
+from tests.harness.forked_process import ForkedProcess
 from tests.harness.paths import DATA, ROOT
 from workers.check.check_models import AnswerToCheck, CheckedAnswer
 from workers.check.check_service import ChecksBusy, CheckService, CheckTimedOut
@@ -486,7 +489,9 @@ async def test_an_answer_beyond_the_limit_is_refused_before_it_is_read(checking:
 # ---------------------------------------------------------------- as a process
 
 
-def test_a_console_by_itself_judges_and_counts(addresses: Addresses, console: ConsoleThread, tmp_path: Path) -> None:
+def test_a_console_by_itself_judges_and_counts(
+    addresses: Addresses, console: ConsoleThread, int8_folder: Path, tmp_path: Path
+) -> None:
     tokens = [{"name": "gateway", "token": "gateway-0123456789", "scopes": ["ingest"]}]
     settings = {
         "KAFKA_BOOTSTRAP_SERVERS": addresses.kafka,
@@ -496,26 +501,24 @@ def test_a_console_by_itself_judges_and_counts(addresses: Addresses, console: Co
         "TOUCHSTONE_KAFKA__IDEMPOTENT_PRODUCER": str(console.settings.kafka.idempotent_producer),
         "TOUCHSTONE_CLICKHOUSE__DATABASE": console.settings.clickhouse.database,
         "TOUCHSTONE_CONSOLE__TOKENS": json.dumps(tokens),
+        "TOUCHSTONE_INFERENCE__PRECISION": "int8",
+        "TOUCHSTONE_INFERENCE__EXPORT_DIR": str(int8_folder),
         "TOUCHSTONE_STATE_DIR": str(tmp_path / "state"),
         "PYTHONUNBUFFERED": "1",
     }
-    with subprocess.Popen(
-        [sys.executable, "-m", "workers.cli", "console"],
-        cwd=tmp_path, env=environment(console) | settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        try:
-            said: dict[str, str] = {}
-            for line in process.stdout:
-                if found := re.search(r"(metrics|console) on (http://\S+)", line):
-                    said[found[1]] = found[2]
-                if "console" in said:
-                    break
-            verdict = check(GROUNDED, url=said["console"], token="gateway-0123456789", deadline_ms=30_000)
-            assert verdict["state"] == "released"
-            told = httpx.get(said["metrics"]).text
-            assert 'touchstone_checks_total{result="judged"} 1.0' in told
-        finally:
-            process.terminate()
-            process.stdout.read()
-    assert process.returncode == 0
+    output = tmp_path / "output"
+    process = ForkedProcess.start("workers.cli", ["console"], tmp_path, environment(console) | settings, output)
+    try:
+        said: dict[str, str] = {}
+        while "console" not in said:
+            assert process.returncode is None, output.read_text()
+            time.sleep(0.2)
+            said = dict(re.findall(r"(metrics|console) on (http://\S+)", output.read_text()))
+        verdict = check(GROUNDED, url=said["console"], token="gateway-0123456789", deadline_ms=30_000)
+        assert verdict["state"] == "released"
+        told = httpx.get(said["metrics"]).text
+        assert 'touchstone_checks_total{result="judged"} 1.0' in told
+        process.send_signal(signal.SIGTERM)
+        assert asyncio.run(process.wait()) == 0
+    finally:
+        process.kill()

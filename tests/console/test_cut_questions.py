@@ -95,6 +95,6 @@ def test_the_preview_of_several_decisions_cuts_questions_with_an_ellipsis(
         lines = page.locator("#bulk-taken li")
         expect(lines).to_have_count(2)
         for line in lines.all_inner_texts():
-            assert line.partition(" · ")[0].endswith("…"), line
+            assert line.partition(" · ")[0].endswith("…”"), line
         assert serious_violations(page) == []
         assert seen.complaints == []

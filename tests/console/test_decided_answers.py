@@ -131,6 +131,18 @@ def test_a_decided_request_offers_no_decision(console: ConsoleThread) -> None:
         assert f'data-action="{action}"' not in page
 
 
+def test_the_page_of_an_answer_leads_to_its_review(console: ConsoleThread) -> None:
+    (waiting,) = console.store([held_answer("sought-review")])
+    closed = decided(console, "sought-decided", action="approve")
+    for answer in (waiting, closed):
+        review = fact_id(answer.tenant, answer.answer_id, "review")
+        assert console.client().get(f"/api/answers/{answer.answer_id}").json()["review_id"] == review
+        link = f'<a href="/review/{review}">Its review</a>'
+        html = {"Accept": "text/html"}
+        assert link in console.client().get(f"/answers/{answer.answer_id}", headers=html).text
+        assert link not in console.client("read").get(f"/answers/{answer.answer_id}", headers=html).text
+
+
 def test_a_correction_that_changes_nothing_is_refused(console: ConsoleThread) -> None:
     (answer,) = console.store([held_answer("unchanged")])
     client = console.client()

@@ -8,10 +8,11 @@ from playwright.sync_api import Browser, expect
 from schemas.identifiers import fact_id
 from schemas.review import ReviewEvent
 from schemas.topics import REVIEW_EVENTS
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import detail_of_a_page, escalate, logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread, clock_at
 from tests.harness.decisions import Values
-from tests.harness.held_answers import held
+from tests.harness.held_answers import held, review_of
+from tests.harness.variants import variants
 from workers.decision.finality import released_by
 from workers.decision.release_events import review_request
 from workers.review.decision_events import DeadlineAction, decided_by_deadline
@@ -46,8 +47,11 @@ def test_an_undone_escalation_leaves_the_one_before() -> None:
     assert steps("anna escalated", "ben escalated", "anna resumed") == {("t", "r"): "ben"}
 
 
+WINDOWS = [{"width": 1280, "height": 900}, {"width": 390, "height": 844}]
+
+
 @needs_browser
-@pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
+@pytest.mark.parametrize("window", variants(WINDOWS, in_every_run=WINDOWS[:1]))
 def test_an_escalation_asks_why_and_the_next_reviewer_sees_who_when_and_why(
     browser: Browser, console: ConsoleThread, values: Values, window: dict[str, int]
 ) -> None:
@@ -93,7 +97,7 @@ def test_an_escalation_asks_why_and_the_next_reviewer_sees_who_when_and_why(
         assert seen.complaints == []
 
 
-@needs_browser
+@detail_of_a_page
 def test_an_escalation_hands_on_verdicts_which_bind_nobody_and_the_list_previews_what_is_decided_on(
     browser: Browser, console: ConsoleThread, values: Values
 ) -> None:
@@ -146,15 +150,44 @@ def test_an_escalation_hands_on_verdicts_which_bind_nobody_and_the_list_previews
         assert seen.complaints == []
 
 
+@detail_of_a_page
+@pytest.mark.usefixtures("long_undo")
+def test_after_an_undone_escalation_the_page_shows_the_request_as_it_was(
+    browser: Browser, console: ConsoleThread, values: Values
+) -> None:
+    (answer,) = held(console, "escalation-undone", 1)
+    review = review_of(answer)
+    with logged_in(browser, console, "escalation-undoer") as (page, seen):
+        page.goto(f"/review/{review}")
+        expect(page.locator("#question")).to_be_focused()
+        facts = page.locator("p.meta").nth(1)
+        deadline = facts.locator("time").last.inner_text()
+        escalate(page)
+        expect(page.locator("#status")).to_contain_text("Escalated")
+        events = [ReviewEvent.from_bytes(value) for value in values(REVIEW_EVENTS, answer.answer_id)]
+        escalated = [review_event_row(each) for each in events if each.kind == "escalated"]
+        console.call(console.resources.analytics.store(escalated))
+        page.keyboard.press("u")
+        expect(page.locator("#status")).to_contain_text("Undone")
+        expect(facts).to_contain_text("queue: default")
+        assert facts.locator("time").last.inner_text() == deadline
+        expect(page.locator("p.escalation")).to_have_count(0)
+        expect(page.locator(".history li").last).to_contain_text(
+            "escalation undone by escalation-undoer, back to the queue default"
+        )
+        assert seen.complaints == []
+
+
 def test_an_escalation_with_a_verdict_on_an_unknown_claim_is_refused(console: ConsoleThread) -> None:
     (answer,) = held(console, "found", 1)
     address = f"/api/reviews/{fact_id(answer.tenant, answer.answer_id, 'review')}/escalate"
     body = {"claim_verdicts": [{"claim_id": "no-claim", "verdict": "supported"}]}
-    refused = console.client("finder").post(address, json=body)
+    # Whoever had the request open before: a browser that is closed need not give it back in time.
+    refused = console.client("second-finder").post(address, json=body)
     assert (refused.status_code, refused.json()["fields"][0]["field"]) == (422, "claim_verdicts.0.claim_id")
 
 
-@needs_browser
+@detail_of_a_page
 def test_several_are_escalated_with_a_reason_alone(browser: Browser, console: ConsoleThread) -> None:
     held(console, "passed-on", 2)
     with logged_in(browser, console, "escalator") as (page, seen):
@@ -170,7 +203,7 @@ def test_several_are_escalated_with_a_reason_alone(browser: Browser, console: Co
         assert seen.complaints == []
 
 
-@needs_browser
+@detail_of_a_page
 @pytest.mark.parametrize(
     ("held_by", "last", "words"),
     [

@@ -12,10 +12,20 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from schemas.identifiers import fact_id
-from tests.harness.browser import PATIENCE_MS, escalate, logged_in, needs_browser, reject, serious_violations, shown
+from tests.harness.browser import (
+    PATIENCE_MS,
+    detail_of_a_page,
+    escalate,
+    logged_in,
+    needs_browser,
+    reject,
+    serious_violations,
+    shown,
+)
 from tests.harness.console import ConsoleThread, clock_at, secret, unhurried_undo
 from tests.harness.held_answers import held
 from tests.harness.reviews import AT, review_request, store_decision
+from tests.harness.variants import variants
 from workers.review.decision_events import decided
 from workers.review.reviewer_labels import preference_row
 
@@ -181,7 +191,11 @@ def test_a_reviewer_works_from_login_to_audit_with_keys_alone(browser: Browser, 
 # ---------------------------------------------------------------- magnified
 
 
-@pytest.mark.parametrize("way", ["device", "css"])
+WAYS = ["device", "css"]
+
+
+@detail_of_a_page
+@pytest.mark.parametrize("way", variants(WAYS, in_every_run=WAYS[:1]))
 def test_nothing_is_hidden_at_200_percent(browser: Browser, console: ConsoleThread, way: str) -> None:
     (answer,) = held(console, "magnified", 1)
     assert answer.citations
@@ -213,6 +227,7 @@ def test_nothing_is_hidden_at_200_percent(browser: Browser, console: ConsoleThre
 LATER = timedelta(days=30)
 
 
+@detail_of_a_page
 @pytest.mark.parametrize(
     "path",
     ["/", "/search?q=pump", "/queue?min_risk=high", "/review", "/audit/decisions?person=anna", "/audit/accesses", "/answers/ended-0"],
@@ -241,7 +256,12 @@ WRITES: list[tuple[str, Callable[[Page], None]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "write"), WRITES, ids=[name for name, _ in WRITES])
+@detail_of_a_page
+@pytest.mark.parametrize(
+    ("name", "write"),
+    variants(WRITES, in_every_run=[WRITES[0], *WRITES[4:5], WRITES[-1]]),
+    ids=[name for name, _ in WRITES],
+)
 def test_every_write_offers_the_login_and_keeps_what_was_typed(
     browser: Browser, console: ConsoleThread, name: str, write: Callable[[Page], None]
 ) -> None:
@@ -274,6 +294,7 @@ def test_every_write_offers_the_login_and_keeps_what_was_typed(
             expect(page.locator("#escalation-reason")).to_have_value("It is not for me.")
 
 
+@detail_of_a_page
 def test_a_vote_and_a_bulk_action_offer_the_login(browser: Browser, console: ConsoleThread) -> None:
     held(console, "ended", 1)
     with logged_in(browser, console, "ended") as (page, _):
@@ -291,6 +312,7 @@ def test_a_vote_and_a_bulk_action_offer_the_login(browser: Browser, console: Con
         expect(page.locator("#bulk-reason")).to_have_value("off_topic")
 
 
+@detail_of_a_page
 def test_charts_offer_the_login_when_their_session_has_ended(browser: Browser, console: ConsoleThread) -> None:
     with logged_in(browser, console, "ended") as (page, _):
         page.clock.install()
@@ -306,6 +328,7 @@ def test_charts_offer_the_login_when_their_session_has_ended(browser: Browser, c
 # ---------------------------------------------------------------- files
 
 
+@detail_of_a_page
 def test_files_of_the_audit_have_the_right_types_in_pandas(console: ConsoleThread) -> None:
     store = console.resources.analytics
     for number, said in enumerate(({"action": "reject", "reason": "wrong_figure"}, {"action": "approve"})):
@@ -332,6 +355,7 @@ def test_files_of_the_audit_have_the_right_types_in_pandas(console: ConsoleThrea
         assert list(frame["answer_id"]) == ["a-1", "a-0"], form
 
 
+@detail_of_a_page
 def test_preference_pairs_have_one_type_a_column_in_arrow_and_pandas() -> None:
     rows = []
     for number, reason in enumerate((None, "wrong_figure")):

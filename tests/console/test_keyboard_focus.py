@@ -7,9 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.console.test_undo import question
-from tests.harness.browser import logged_in, needs_browser, reject, serious_violations
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, reject, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
+from tests.harness.variants import variants
 
 pytestmark = needs_browser
 
@@ -51,6 +52,7 @@ def test_the_focus_differs_from_what_is_chosen_or_selected(browser: Browser, con
             assert serious_violations(page) == []
 
 
+@detail_of_a_page
 def test_two_undos_in_a_row_undo_two_decisions_however_slow_the_first_one_is(
     browser: Browser, console: ConsoleThread, long_undo: None
 ) -> None:
@@ -84,6 +86,7 @@ def test_two_undos_in_a_row_undo_two_decisions_however_slow_the_first_one_is(
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_the_seconds_of_an_undo_stand_apart_from_its_name(browser: Browser, console: ConsoleThread) -> None:
     held(console, "undo-gaps", 2)
     with logged_in(browser, console, "gap-seeker") as (page, _):
@@ -100,6 +103,7 @@ def test_the_seconds_of_an_undo_stand_apart_from_its_name(browser: Browser, cons
         assert gap >= 3
 
 
+@detail_of_a_page
 def test_filters_are_saved_chosen_and_deleted_with_the_keyboard_and_each_step_is_announced(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -140,7 +144,11 @@ const top = document.elementFromPoint(x + width / 2, y + Math.min(height, 20) / 
 return top && (document.activeElement.contains(top) || top.contains(document.activeElement)) ? "" : document.activeElement.outerHTML.slice(0, 80); }"""
 
 
-@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, {"width": 640, "height": 400}])
+VIEWPORTS = [{"width": 1280, "height": 800}, {"width": 640, "height": 400}]
+
+
+@detail_of_a_page
+@pytest.mark.parametrize("viewport", variants(VIEWPORTS, in_every_run=VIEWPORTS[1:]))
 def test_the_form_of_the_list_hides_no_control_that_has_the_focus(
     browser: Browser, console: ConsoleThread, viewport: dict[str, int]
 ) -> None:
@@ -175,6 +183,7 @@ def undo_by_keys(page: Page) -> None:
     expect(page.locator("#status")).to_contain_text("Undone: 2 of 2 requests")
 
 
+@detail_of_a_page
 def test_an_undo_of_several_decisions_leads_the_focus_to_the_first_request_that_is_open_again(
     browser: Browser, console: ConsoleThread, long_undo: None
 ) -> None:
@@ -190,6 +199,7 @@ def test_an_undo_of_several_decisions_leads_the_focus_to_the_first_request_that_
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_an_undo_on_a_page_without_these_requests_leads_the_focus_to_the_content(
     browser: Browser, console: ConsoleThread, long_undo: None
 ) -> None:

@@ -12,9 +12,10 @@ from schemas.enriched import EnrichedAnswer
 from schemas.identifiers import fact_id
 from tests.console.test_lead import assign, decide, page_of, text_of
 from tests.console.test_team import wait_for
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, review_of, risky
+from tests.harness.variants import variants
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,21 @@ def test_reviews_that_differ_are_listed_with_their_questions_and_reasons(console
         assert "Rejected by ben, because of: wrong figure 2 GiB, says the guide" in words
         assert review_of(same) not in listed
     assert text_of(page_of(console, "acme", "/queue/disagreements")).count("Rejected by ben") == 0
+
+
+def test_two_corrections_with_different_texts_differ(console: ConsoleThread) -> None:
+    other, same = held(console, "corrected-twice", 2)
+    at = datetime.now(UTC)
+    for answer, text in ((other, "Ingester 0 needs 2 GiB."), (same, "It needs 4 GiB. ")):
+        decide(
+            console, answer, "anna", action="correct", corrected_answer="It needs 4 GiB.", at=at - timedelta(hours=1)
+        )
+        decide(console, answer, "ben", ruling="second", action="correct", corrected_answer=text, at=at)
+    client = console.client("admin")
+    found = client.get("/api/reviews/disagreements", params={"tenant": "corrected-twice"}).raise_for_status().json()
+    assert [(each["review_id"], each["first"], each["second"]) for each in found] == [
+        (review_of(other), "correct", "correct")
+    ]
 
 
 @needs_browser
@@ -141,10 +157,11 @@ def test_reviews_that_differ_are_chosen_by_person_model_tenant_kind_and_time(con
     assert console.client("acme").get("/api/reviews/disagreements", params={"person": "Anna"}).json() == []
 
 
-@needs_browser
-@pytest.mark.parametrize(
-    "window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}], ids=["wide", "phone"]
-)
+WINDOWS = [{"width": 1280, "height": 900}, {"width": 390, "height": 844}]
+
+
+@detail_of_a_page
+@pytest.mark.parametrize("window", variants(WINDOWS, in_every_run=WINDOWS[:1]), ids=["wide", "phone"])
 def test_the_filters_of_reviews_that_differ_stay_in_the_address(
     browser: Browser, console: ConsoleThread, window: dict[str, int]
 ) -> None:
@@ -303,7 +320,7 @@ def test_an_assignment_is_not_taken_back_from_who_got_the_request_since(storing:
 
 
 @pytest.mark.usefixtures("long_undo")
-@needs_browser
+@detail_of_a_page
 def test_the_list_follows_an_assignment_and_its_undo(browser: Browser, storing: ConsoleThread) -> None:
     held(storing, "list-followed", 3)
     with logged_in(browser, storing, "follower") as (page, seen):
@@ -351,7 +368,7 @@ def test_the_list_follows_an_assignment_and_its_undo(browser: Browser, storing: 
         assert seen.complaints == []
 
 
-@needs_browser
+@detail_of_a_page
 def test_an_answer_of_which_readers_see_nothing_is_not_approved(browser: Browser, console: ConsoleThread) -> None:
     texts = ("<!-- to be written -->", "<br>\n\n<br>", "```\n```", "&nbsp;\u200b", "…")
     answers = console.store(

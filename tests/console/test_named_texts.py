@@ -22,6 +22,8 @@ from workers.review.reader_outcomes import change_of
         ("It is 2 GiB [1].", f"It is 3 GiB [1].{HEADING}[1] Guide\n", "text"),
         (f"It is 2 GiB.{HEADING}[1] Own\n", f"It is 2 GiB.{HEADING}[1] Own{HEADING}[1] Guide\n", "references"),
         ("It is 2 GiB [1].", "", "text"),
+        ("Note: see my_ring_size [1].", f"**Note**: see my_ring_size [1].{HEADING}[1] Guide\n", "formatting"),
+        ("Note: see my_ring_size [1].", f"**Note**: see myringsize [1].{HEADING}[1] Guide\n", "text"),
     ],
 )
 def test_added_references_are_no_other_text(answer: str, content: str, change: str) -> None:

@@ -4,8 +4,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.console.test_review_page import assert_in_sight, long_answer
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
+from tests.harness.variants import variants
 
 pytestmark = needs_browser
 ZOOMED = {"width": 683, "height": 425}
@@ -41,7 +42,11 @@ def test_a_tap_on_the_number_of_a_claim_shows_its_verdict_and_moves_nothing(
         assert seen.complaints == []
 
 
-@pytest.mark.parametrize("key", ["n", "j", "k"])
+KEYS = ["n", "j", "k"]
+
+
+@detail_of_a_page
+@pytest.mark.parametrize("key", variants(KEYS, in_every_run=KEYS[:1]))
 def test_a_key_leads_to_verdict_and_evidence_in_a_magnified_window(
     browser: Browser, console: ConsoleThread, key: str
 ) -> None:
@@ -62,6 +67,7 @@ def test_a_key_leads_to_verdict_and_evidence_in_a_magnified_window(
         expect(page.locator(".selected-row [data-own]")).to_have_text("you: contradicted")
 
 
+@detail_of_a_page
 def test_the_decision_leaves_most_of_a_magnified_window_to_the_request(
     browser: Browser, console: ConsoleThread
 ) -> None:

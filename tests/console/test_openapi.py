@@ -11,8 +11,9 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 
 from schemas.enriched import EnrichedAnswer
 from tests.harness.console import EVERYTHING, ConsoleThread, secret
+from tests.harness.variants import variants
 
-EXAMPLES = 20
+EXAMPLES = [6, 20]
 """Requests to each operation: some fit the document, some do not."""
 
 
@@ -26,7 +27,10 @@ def test_the_search_of_memory_names_one_default_tenant(console: ConsoleThread) -
     assert "default tenant" not in operation["description"], "it is described once"
 
 
-def test_every_operation_does_as_the_document_says(console: ConsoleThread, stored: list[EnrichedAnswer]) -> None:
+@pytest.mark.parametrize("examples", variants(EXAMPLES, in_every_run=EXAMPLES[:1]))
+def test_every_operation_does_as_the_document_says(
+    console: ConsoleThread, stored: list[EnrichedAnswer], examples: int
+) -> None:
     document = schemathesis.openapi.from_url(f"{console.url}/api/openapi.json")
     tried = set()
     for result in document.get_all_operations():
@@ -35,7 +39,7 @@ def test_every_operation_does_as_the_document_says(console: ConsoleThread, store
         cases = [operation.as_strategy(generation_mode=mode) for mode in schemathesis.GenerationMode]
 
         @settings(
-            max_examples=EXAMPLES, deadline=None, derandomize=True, database=None,
+            max_examples=examples, deadline=None, derandomize=True, database=None,
             phases=[Phase.generate], suppress_health_check=list(HealthCheck),
         )  # fmt: skip
         @given(case=st.one_of(cases))

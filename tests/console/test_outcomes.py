@@ -6,10 +6,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from schemas.answers import ContextChunk, GeneratedAnswer
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.decisions import Values, decisions_on
 from tests.harness.held_answers import review_of, risky
+from tests.harness.variants import variants
 from workers.decision.finality import released_by
 from workers.decision.reader_text.reader_texts import ENGLISH
 from workers.decision.release_events import review_request
@@ -74,8 +75,11 @@ def test_an_outcome_is_asked_for_decisions_alone(console: ConsoleThread) -> None
     assert "send approve, correct or reject" in refused.json()["detail"]
 
 
+WINDOWS = [{"width": 1280, "height": 900}, {"width": 390, "height": 844}]
+
+
 @needs_browser
-@pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
+@pytest.mark.parametrize("window", variants(WINDOWS, in_every_run=WINDOWS[:1]))
 def test_a_reviewer_sees_what_readers_get_from_each_decision(
     browser: Browser, console: ConsoleThread, window: dict[str, int]
 ) -> None:
@@ -110,7 +114,7 @@ def test_a_reviewer_sees_what_readers_get_from_each_decision(
         assert seen.complaints == []
 
 
-@needs_browser
+@detail_of_a_page
 def test_a_correction_of_an_answer_without_markers_keeps_the_references_of_what_it_keeps(
     browser: Browser, console: ConsoleThread, values: Values
 ) -> None:
@@ -170,7 +174,7 @@ def test_an_answer_of_blanks_is_not_approved_alone_or_among_several(
     assert [decision.user_action for decision in decisions_on(values, answer.answer_id)] == ["reject"]
 
 
-@needs_browser
+@detail_of_a_page
 def test_the_page_says_that_an_empty_answer_cannot_be_approved_and_what_to_do(
     browser: Browser, console: ConsoleThread
 ) -> None:

@@ -8,9 +8,10 @@ from playwright.sync_api import Browser, Page, Route, expect
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.identifiers import fact_id
 from tests.console.test_review_page import long_answer
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, risky
+from tests.harness.variants import variants
 
 pytestmark = needs_browser
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
@@ -74,6 +75,7 @@ def test_every_control_is_large_enough_for_a_thumb(browser: Browser, console: Co
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_the_keyboard_of_the_screen_hides_no_button_of_the_editor(browser: Browser, console: ConsoleThread) -> None:
     console.store([wide("screen-keyboard")])
     with logged_in(browser, console, "screen-typist", **PHONE) as (page, _):
@@ -101,7 +103,11 @@ def test_the_keyboard_of_the_screen_hides_no_button_of_the_editor(browser: Brows
         expect(page.locator('.decide [data-action="approve"]')).to_be_in_viewport(ratio=1)
 
 
-@pytest.mark.parametrize("viewport", [{"width": 390, "height": 844}, {"width": 640, "height": 400}])
+NARROW = [{"width": 390, "height": 844}, {"width": 640, "height": 400}]
+
+
+@detail_of_a_page
+@pytest.mark.parametrize("viewport", variants(NARROW, in_every_run=NARROW[:1]))
 def test_words_of_a_table_stay_in_one_piece_and_the_page_does_not_scroll_sideways(
     browser: Browser, console: ConsoleThread, viewport: dict[str, int]
 ) -> None:
@@ -120,6 +126,7 @@ def test_words_of_a_table_stay_in_one_piece_and_the_page_does_not_scroll_sideway
             assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"], address
 
 
+@detail_of_a_page
 def test_a_request_begins_in_the_upper_part_of_a_phone(browser: Browser, console: ConsoleThread) -> None:
     console.store([wide("phone-heads")])
     with logged_in(browser, console, "head-of-phone", **PHONE) as (page, _):
@@ -137,7 +144,11 @@ LONG_QUESTION = (
 CUT = "each => each.scrollHeight - each.clientHeight > 4"
 
 
-@pytest.mark.parametrize("viewport", [{"width": 390, "height": 844}, {"width": 844, "height": 390}])
+TURNED = [{"width": 390, "height": 844}, {"width": 844, "height": 390}]
+
+
+@detail_of_a_page
+@pytest.mark.parametrize("viewport", variants(TURNED, in_every_run=TURNED[:1]))
 def test_a_long_question_says_on_a_phone_that_there_is_more_and_opens_as_a_whole(
     browser: Browser, console: ConsoleThread, viewport: dict[str, int]
 ) -> None:
@@ -182,6 +193,7 @@ def reject_by_touch(page: Page) -> None:
     page.locator("#why-go").tap()
 
 
+@detail_of_a_page
 @pytest.mark.usefixtures("long_undo")
 def test_a_slow_line_leaves_the_way_to_undo_on_a_phone(browser: Browser, console: ConsoleThread) -> None:
     held(console, "slow-lines", 3)
@@ -223,6 +235,7 @@ def test_a_slow_line_leaves_the_way_to_undo_on_a_phone(browser: Browser, console
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_the_evidence_follows_the_answer_on_a_phone_and_stands_beside_it_on_a_wide_page(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -247,6 +260,7 @@ def test_the_evidence_follows_the_answer_on_a_phone_and_stands_beside_it_on_a_wi
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_an_answer_without_claims_is_in_sight_on_a_phone(browser: Browser, console: ConsoleThread) -> None:
     console.store([risky(0, "blank-answers").model_copy(update={"answer": ""})])
     with logged_in(browser, console, "blank-reader", **PHONE) as (page, seen):

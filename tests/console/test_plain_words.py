@@ -82,7 +82,9 @@ def test_a_phone_is_told_of_no_key_and_a_long_turn_is_cut_between_words(
     console.store([earlier, later])
     with logged_in(browser, console, "plain", viewport=window, is_mobile=is_phone, has_touch=is_phone) as (page, _):
         page.goto(f"/review/{fact_id('plain-words', 'later', 'review')}")
-        *shown, end = page.locator(".turns p:not(.question):not(.small)").first.inner_text().split()[:-1]
+        label, _, turn = page.locator(".turns p:not(.question):not(.small)").first.inner_text().partition(":")
+        assert label == "The model wrote, not shown to readers now"
+        *shown, end = turn.split()[:-1]
         assert end == "…"
         assert shown == words[: len(shown)]
         assert len(shown) > 100

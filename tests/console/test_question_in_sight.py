@@ -4,9 +4,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.console.test_review_page import assert_in_sight, long_answer
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
+from tests.harness.variants import variants
 
 pytestmark = needs_browser
 LONG = "How do I size it, and what else do I have to know about zones, rings and operators before I begin? " * 4
@@ -25,7 +26,10 @@ def question_in_sight(page: Page) -> bool:
     )
 
 
-@pytest.mark.parametrize(("window", "query"), [((720, 450), "How do I size it?"), ((844, 390), LONG)])
+QUESTIONS = [((720, 450), "How do I size it?"), ((844, 390), LONG)]
+
+
+@pytest.mark.parametrize(("window", "query"), variants(QUESTIONS, in_every_run=QUESTIONS[1:]))
 def test_the_question_is_in_sight_in_a_magnified_window(
     browser: Browser, console: ConsoleThread, window: tuple[int, int], query: str
 ) -> None:
@@ -50,6 +54,7 @@ def test_the_question_is_in_sight_in_a_magnified_window(
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_the_line_of_messages_has_the_counts_while_the_head_is_scrolled_away(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -61,7 +66,9 @@ def test_the_line_of_messages_has_the_counts_while_the_head_is_scrolled_away(
         page.evaluate("scrollTo(0, 0)")
         page.wait_for_function(f"() => !{counts}.includes('open')")
         page.evaluate("scrollTo(0, 10000)")
-        page.wait_for_function(f"() => {counts}.includes('0 decided by you today · 1 open, 1 with a waiting reader')")
+        page.wait_for_function(
+            f"() => {counts}.includes('0 decided by you today (UTC) · 1 open, 1 with a waiting reader')"
+        )
         expect(page.locator("#status")).to_be_empty()
         question, status = page.locator("#question").bounding_box(), page.locator("#status").bounding_box()
         assert question is not None

@@ -160,7 +160,7 @@ def test_a_key_leads_to_the_next_claim_in_doubt_and_an_empty_answer_says_so(
         page.goto("/review")
         expect(page.locator("#question")).to_be_focused()
         selected = page.locator(".selected-row")
-        for words in ("needs 16 GiB", "runs on 3 cores", "needs 16 GiB"):
+        for words in ("needs 16 GiB", "needs 16 GiB", "runs on 3 cores", "needs 16 GiB"):
             expect(selected).to_contain_text(words)
             expect(selected).to_have_attribute("data-verdict-of", "contradicted")
             page.keyboard.press("n")

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, review_of, risky
 from tests.harness.reviews import store_decision
+from tests.harness.variants import variants
 from workers.console.presentation.minima import gate_range, minima_of
 from workers.decision.policy import DecisionPolicy
 from workers.decision.release_events import review_request
@@ -23,8 +24,11 @@ def described(page: Page, action: str) -> str:
     return " ".join(page.locator(f"#{button.get_attribute('aria-describedby')}").inner_text().split())
 
 
+WINDOWS = [{"width": 1280, "height": 900}, {"width": 390, "height": 844}]
+
+
 @needs_browser
-@pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
+@pytest.mark.parametrize("window", variants(WINDOWS, in_every_run=WINDOWS[:1]))
 def test_each_button_says_what_readers_get_and_the_page_what_they_see_now(
     browser: Browser, console: ConsoleThread, window: dict[str, int]
 ) -> None:
@@ -58,7 +62,7 @@ def test_each_button_says_what_readers_get_and_the_page_what_they_see_now(
         assert seen.complaints == []
 
 
-@needs_browser
+@detail_of_a_page
 def test_scores_stand_beside_the_minimum_that_they_need_and_symbols_are_explained(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -96,7 +100,7 @@ def test_the_minimum_is_that_of_tenant_and_query_type() -> None:
     assert gate_range(settings, "other") == [usual["gate"]]
 
 
-@needs_browser
+@detail_of_a_page
 def test_a_decided_request_says_that_it_is_final_and_what_to_do(browser: Browser, console: ConsoleThread) -> None:
     (answer,) = held(console, "published", 1)
     request = review_request(answer, answer.enriched_at, deadline_hours=24)
@@ -109,7 +113,7 @@ def test_a_decided_request_says_that_it_is_final_and_what_to_do(browser: Browser
         assert serious_violations(page) == []
 
 
-@needs_browser
+@detail_of_a_page
 def test_the_key_of_the_guidelines_says_that_there_are_none_and_how_they_are_set(
     browser: Browser, console: ConsoleThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.harness.browser import logged_in, needs_browser, reject, serious_violations, shown
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, reject, serious_violations, shown
 from tests.harness.console import ConsoleThread, clock_at, secret
 from tests.harness.held_answers import held, review_of
 from tests.harness.reviews import store_decision
@@ -47,6 +47,7 @@ def test_what_is_chosen_and_typed_in_the_list_stays_through_an_ended_session(
         expect(page.locator("#bulk-reason")).to_have_value("")
 
 
+@detail_of_a_page
 def test_nothing_that_was_typed_stays_in_the_tab_after_a_log_out(browser: Browser, console: ConsoleThread) -> None:
     held(console, "logged-out", 1)
     with logged_in(browser, console, "leaver") as (page, seen):
@@ -61,6 +62,7 @@ def test_nothing_that_was_typed_stays_in_the_tab_after_a_log_out(browser: Browse
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_the_totals_of_the_list_follow_what_is_done_to_several_requests(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -84,6 +86,7 @@ def test_the_totals_of_the_list_follow_what_is_done_to_several_requests(
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_who_may_only_review_has_no_link_that_leads_nowhere_and_sees_what_readers_got(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -120,6 +123,7 @@ def test_who_may_only_review_has_no_link_that_leads_nowhere_and_sees_what_reader
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_the_time_of_a_review_stays_where_its_page_is_left(browser: Browser, console: ConsoleThread) -> None:
     held(console, "time-kept", 1)
     with logged_in(browser, console, "time-keeper") as (page, seen):
@@ -146,6 +150,7 @@ def test_the_time_of_a_review_stays_where_its_page_is_left(browser: Browser, con
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_the_number_of_open_requests_follows_what_others_decide(browser: Browser, console: ConsoleThread) -> None:
     answers = held(console, "counts-followed", 3)
     with logged_in(browser, console, "counts-mine") as (page, seen):
@@ -165,6 +170,7 @@ def test_the_number_of_open_requests_follows_what_others_decide(browser: Browser
         assert seen.complaints == []
 
 
+@detail_of_a_page
 @pytest.mark.parametrize(
     "window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}, {"width": 640, "height": 450}]
 )
@@ -190,6 +196,7 @@ def test_a_message_of_several_lines_covers_no_question(
             assert question["y"] >= message["y"] + message["height"] - 1 or question["y"] + question["height"] <= 0
 
 
+@detail_of_a_page
 def test_the_key_of_the_guidelines_leads_the_focus_there_and_back(browser: Browser, console: ConsoleThread) -> None:
     (answer,) = held(console, "long-lines", 1)
     with logged_in(browser, console, "line-other") as (page, _):

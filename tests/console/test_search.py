@@ -77,6 +77,12 @@ def test_all_words_of_a_search_must_occur(
     assert [item["answer_id"] for item in found] == [turns[number] for number in reversed(numbers)]
 
 
+def test_states_have_the_words_of_the_decisions_beside_their_own(console: ConsoleThread) -> None:
+    found = console.client().get("/search", headers={"Accept": "text/html"}).text
+    for words in ("warned: shown with a warning", "replaced: corrected", "fallback: a notice, without a person"):
+        assert words in found
+
+
 def test_long_texts_are_cut_between_characters_of_any_script(console: ConsoleThread) -> None:
     tenant, signs = "searching-scripts", ("ж", "見", "🙂")
     long = {f"{sign}{lead}": f"{'x' * lead}{sign * 400}" for sign in signs for lead in range(len(sign.encode("utf-8")))}

@@ -1,6 +1,9 @@
 """A search finds what readers saw: corrected texts, and answers with a contradicted claim that were shown to readers."""
 
+import html
+import re
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -87,8 +90,8 @@ def test_the_verdict_of_a_reviewer_counts_before_that_of_the_evaluation(console:
         console.call(store.store([decision_row(decision, "final"), closing_row(decision)]))
         return request, decision.feedback_id
 
-    def found(verdict: str) -> set[str]:
-        query = {"tenant": tenant, "verdict": verdict}
+    def found(verdict: str, **more: str) -> set[str]:
+        query = {"tenant": tenant, "verdict": verdict, **more}
         return {
             item["answer_id"] for item in client.get("/api/answers", params=query).raise_for_status().json()["items"]
         }
@@ -107,6 +110,20 @@ def test_the_verdict_of_a_reviewer_counts_before_that_of_the_evaluation(console:
     page = client.get("/search", params={"tenant": tenant, "verdict": "contradicted"}, headers=PAGE).text
     assert "it counts before that of the evaluation" in page
     assert judged_right.answer_id not in page
+    # Words that no answer has: the list is empty, and the reader must learn why.
+    none = {"tenant": tenant, "verdict": "contradicted", "q": judged_right.answer_id}
+    page = client.get("/search", params=none, headers=PAGE).text
+    assert "No answer is like that." in page
+    assert "it counts before that of the evaluation" in page
+    link = re.search(r'href="(/search\?[^"]*)">Answers with a claim that the evaluation found contradicted', page)
+    assert link is not None
+    overruled = client.get(html.unescape(link[1]), headers=PAGE).text
+    assert f"/answers/{judged_right.answer_id}?" in overruled
+    assert '<option value="evaluation" selected>' in overruled
+    back = re.search(r'href="/search\?([^"]*)">Count them before those of the evaluation', overruled)
+    assert back is not None
+    assert dict(parse_qsl(html.unescape(back[1]))) == none
+    assert found("contradicted", verdict_by="evaluation") == {each.answer_id for each in stored[:4]}
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from schemas.answers import ContextChunk, GeneratedAnswer
 from schemas.identifiers import fact_id
-from tests.harness.browser import logged_in, needs_browser, serious_violations, shown
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, serious_violations, shown
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held, risky
 from tests.harness.reviews import store_decision
+from tests.harness.variants import variants
 from workers.decision.release_events import review_request
 
 pytestmark = needs_browser
@@ -64,6 +65,7 @@ PRESS_BEFORE_PAINT = """key => new MutationObserver((changes, observer) => {
 }).observe(document.getElementById("review-item"), { childList: true })"""
 
 
+@detail_of_a_page
 def test_a_key_from_before_a_request_was_painted_decides_nothing(browser: Browser, console: ConsoleThread) -> None:
     held(console, "hasty", 3)
     with logged_in(browser, console, "hasty") as (page, seen):
@@ -87,6 +89,7 @@ def test_a_key_from_before_a_request_was_painted_decides_nothing(browser: Browse
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_a_rejection_asks_for_its_reason_and_says_whether_readers_see_it(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -123,6 +126,7 @@ def two_doubts(number: int) -> GeneratedAnswer:
     return risky(number, "approved-doubts").model_copy(update={"answer": text, "contexts": [facts]})
 
 
+@detail_of_a_page
 def test_an_approval_against_a_contradicted_claim_asks_for_a_verdict_or_a_reason(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -178,7 +182,11 @@ def test_an_approval_against_a_contradicted_claim_asks_for_a_verdict_or_a_reason
         assert seen.complaints == []
 
 
-@pytest.mark.parametrize("window", [{"width": 1366, "height": 850}, {"width": 390, "height": 844}])
+WINDOWS = [{"width": 1366, "height": 850}, {"width": 390, "height": 844}]
+
+
+@detail_of_a_page
+@pytest.mark.parametrize("window", variants(WINDOWS, in_every_run=WINDOWS[:1]))
 def test_a_request_opens_with_what_readers_see_and_a_decided_one_with_who_decided(
     browser: Browser, console: ConsoleThread, window: dict[str, int]
 ) -> None:
@@ -206,6 +214,7 @@ def test_a_request_opens_with_what_readers_see_and_a_decided_one_with_who_decide
         assert seen.complaints == []
 
 
+@detail_of_a_page
 @pytest.mark.parametrize("window", [{"width": 1280, "height": 600}, {"width": 390, "height": 844}])
 def test_a_request_opens_with_readable_words_below_the_decisions(
     browser: Browser, console: ConsoleThread, window: dict[str, int]
@@ -222,6 +231,7 @@ def test_a_request_opens_with_readable_words_below_the_decisions(
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_ctrl_enter_presses_nothing_outside_of_the_editor_which_opens_with_a_cursor(
     browser: Browser, console: ConsoleThread
 ) -> None:

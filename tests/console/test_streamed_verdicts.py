@@ -13,6 +13,7 @@ import pytest
 from benchmarks.answer_cases import read_cases
 from tests.console.test_check import Checking, Model
 from tests.harness.paths import ROOT
+from tests.harness.variants import variants
 from workers.check.check_models import AnswerToCheck, CheckedAnswer, CheckedPart
 from workers.check.growing_answer import GrowingAnswer, checked_parts
 from workers.decision.stream_stop import StopOn
@@ -27,10 +28,8 @@ CASES = [
 ]
 STREAMED = read_cases(ROOT / "tests" / "data" / "streamed_cases.jsonl")
 """Answers of several sentences with abbreviations, citations, lists, tables, headings, code and other scripts."""
-ALONE = 50
-"""Number of other cases that are streamed alone."""
-TOGETHER = 50
-"""Number of answers of three cases each, which have several sentences."""
+CHOSEN = [15, 50]
+"""Number of other cases that are streamed alone, and of answers of three cases each, which have several sentences."""
 SECONDS = 30.0
 
 
@@ -70,13 +69,13 @@ def joined(cases: Sequence[dict[str, Any]]) -> AnswerToCheck:
     )
 
 
-def answers() -> Iterator[AnswerToCheck]:
+def answers(number: int) -> Iterator[AnswerToCheck]:
     chosen = random.Random(31)
     for case in STREAMED:
         yield joined([case.model_dump()])
-    for case in chosen.sample(CASES, ALONE):
+    for case in chosen.sample(CASES, number):
         yield joined([case])
-    for _ in range(TOGETHER):
+    for _ in range(number):
         yield joined(chosen.sample(CASES, 3))
 
 
@@ -116,9 +115,10 @@ def told(checked: CheckedAnswer) -> Any:
     return checked.model_dump(exclude={"seconds"})
 
 
-async def test_the_verdict_does_not_depend_on_where_the_text_was_cut(checking: Checking) -> None:
+@pytest.mark.parametrize("number", variants(CHOSEN, in_every_run=CHOSEN[:1]))
+async def test_the_verdict_does_not_depend_on_where_the_text_was_cut(checking: Checking, number: int) -> None:
     chosen, parts_of_all = random.Random(7), 0
-    for answer in answers():
+    for answer in answers(number):
         parts, whole = await streamed(checking, answer, pieces(answer.answer, chosen))
         assert whole is not None
         assert told(whole) == told(await checking.service.check(answer, SECONDS)), answer.answer_id
@@ -129,7 +129,7 @@ async def test_the_verdict_does_not_depend_on_where_the_text_was_cut(checking: C
                 alone.state, alone.reasons, alone.hallucination_risk,
             ), answer.answer_id  # fmt: skip
         parts_of_all += len(parts)
-    assert parts_of_all > TOGETHER, "the answers of several sentences had findings before their end"
+    assert parts_of_all > number, "the answers of several sentences had findings before their end"
 
 
 async def test_a_claim_is_measured_once_while_the_answer_grows(

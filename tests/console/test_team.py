@@ -10,10 +10,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from schemas.identifiers import fact_id
-from tests.harness.browser import logged_in, needs_browser, serious_violations
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 from tests.harness.reviews import store_decision
+from tests.harness.variants import variants
 from workers.decision.release_events import review_request
 from workers.review.guidelines import guidelines_of
 
@@ -214,7 +215,7 @@ def test_filters_have_words_stay_in_the_address_and_are_saved_by_name(
         assert seen.complaints == []
 
 
-@needs_browser
+@detail_of_a_page
 def test_a_bulk_action_is_previewed_and_then_taken(browser: Browser, deciding: ConsoleThread) -> None:
     held(deciding, "bulks", 3)
     reviews = reviews_of("bulks", 3)
@@ -238,8 +239,11 @@ def test_a_bulk_action_is_previewed_and_then_taken(browser: Browser, deciding: C
         assert seen.complaints == []
 
 
-@needs_browser
-@pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
+WINDOWS = [{"width": 1280, "height": 900}, {"width": 390, "height": 844}]
+
+
+@detail_of_a_page
+@pytest.mark.parametrize("window", variants(WINDOWS, in_every_run=WINDOWS[1:]))
 def test_the_list_is_for_everybody(browser: Browser, console: ConsoleThread, window: dict[str, int]) -> None:
     held(console, "lists", 2)
     with logged_in(browser, console, "lister", viewport=window) as (page, _):
@@ -251,7 +255,7 @@ def test_the_list_is_for_everybody(browser: Browser, console: ConsoleThread, win
         expect(page.locator("main")).to_contain_text("invalid value")
 
 
-@needs_browser
+@detail_of_a_page
 def test_guidelines_stand_beside_the_claim(
     browser: Browser, console: ConsoleThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,7 +275,7 @@ def test_guidelines_stand_beside_the_claim(
         expect(guidelines.locator("strong")).to_be_visible()
 
 
-@needs_browser
+@detail_of_a_page
 def test_a_score_is_explained_on_focus_and_in_words(browser: Browser, console: ConsoleThread) -> None:
     held(console, "lists", 2)
     with logged_in(browser, console, "lister") as (page, _):

@@ -8,10 +8,19 @@ from email.utils import format_datetime, parsedate_to_datetime
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.harness.browser import escalate, logged_in, needs_browser, reject, serious_violations, shown
-from tests.harness.console import ConsoleThread
+from tests.harness.browser import (
+    detail_of_a_page,
+    escalate,
+    logged_in,
+    needs_browser,
+    reject,
+    serious_violations,
+    shown,
+)
+from tests.harness.console import UNDO_SECONDS, ConsoleThread
 from tests.harness.decisions import Values, decisions_on
 from tests.harness.held_answers import held, review_of
+from tests.harness.variants import variants
 
 
 def question(page: Page) -> str:
@@ -39,8 +48,11 @@ def test_the_countdown_of_an_undo_never_exceeds_the_time_that_the_page_names(
         expect(page.locator("#status .countdown")).to_have_text(re.compile(r"^ ?[123] s$"))
 
 
-@needs_browser
-@pytest.mark.parametrize("window", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
+WINDOWS = [{"width": 1280, "height": 900}, {"width": 390, "height": 844}]
+
+
+@detail_of_a_page
+@pytest.mark.parametrize("window", variants(WINDOWS, in_every_run=WINDOWS[:1]))
 def test_an_undo_names_its_request_counts_down_and_says_when_it_is_too_late(
     browser: Browser, console: ConsoleThread, values: Values, window: dict[str, int]
 ) -> None:
@@ -74,6 +86,24 @@ def test_an_undo_names_its_request_counts_down_and_says_when_it_is_too_late(
     assert decision.user_action == "reject"
 
 
+@detail_of_a_page
+def test_an_undo_of_a_skip_that_comes_too_late_leads_to_its_request(browser: Browser, console: ConsoleThread) -> None:
+    held(console, "late-skips", 2)
+    with logged_in(browser, console, "late-skipper") as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_focused()
+        first = shown(page)
+        page.keyboard.press("s")
+        expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)
+        page.wait_for_function("until => Date.now() > until", arg=page.evaluate("Date.now()") + UNDO_SECONDS * 1000)
+        page.keyboard.press("u")
+        expect(page.locator("#status")).to_contain_text("skipped too long ago, so nothing was undone")
+        page.get_by_role("button", name="Open it").click()
+        expect(page).to_have_url(f"{console.url}/review/{first}")
+        expect(page.locator(f'[data-review="{first}"]')).to_be_visible()
+        assert seen.complaints == []
+
+
 def test_an_undo_without_a_decision_says_so(console: ConsoleThread) -> None:
     (answer,) = held(console, "undecided", 1)
     refused = console.client("undecided").post(f"/api/reviews/{review_of(answer)}/undo")
@@ -81,7 +111,7 @@ def test_an_undo_without_a_decision_says_so(console: ConsoleThread) -> None:
     assert "nothing to undo for “How much memory does ingester 0 need?”" in refused.json()["detail"]
 
 
-@needs_browser
+@detail_of_a_page
 def test_the_address_names_the_request_that_is_shown_and_back_and_forward_lead_through_them(
     browser: Browser, console: ConsoleThread
 ) -> None:
@@ -115,7 +145,7 @@ def test_the_address_names_the_request_that_is_shown_and_back_and_forward_lead_t
         assert seen.complaints == []
 
 
-@needs_browser
+@detail_of_a_page
 @pytest.mark.usefixtures("long_undo")
 @pytest.mark.parametrize(
     ("leave", "words"), [(lambda page: page.keyboard.press("s"), "Skipped"), (escalate, "Escalated")]
@@ -138,7 +168,7 @@ def test_a_skip_and_an_escalation_are_undone_like_a_decision(
         assert seen.complaints == []
 
 
-@needs_browser
+@detail_of_a_page
 @pytest.mark.usefixtures("long_undo")
 def test_each_decision_is_undone_for_itself_also_if_a_key_was_pressed_twice(
     browser: Browser, console: ConsoleThread
@@ -165,7 +195,7 @@ def test_each_decision_is_undone_for_itself_also_if_a_key_was_pressed_twice(
         assert seen.complaints == []
 
 
-@needs_browser
+@detail_of_a_page
 @pytest.mark.usefixtures("long_undo")
 def test_a_decision_can_be_undone_from_another_page_and_after_coming_back(
     browser: Browser, console: ConsoleThread
@@ -194,7 +224,7 @@ def test_a_decision_can_be_undone_from_another_page_and_after_coming_back(
         assert seen.complaints == []
 
 
-@needs_browser
+@detail_of_a_page
 @pytest.mark.usefixtures("long_undo")
 def test_an_undo_after_a_vote_says_that_the_vote_stays_before_it_undoes_an_older_decision(
     browser: Browser, console: ConsoleThread
@@ -219,7 +249,7 @@ def test_an_undo_after_a_vote_says_that_the_vote_stays_before_it_undoes_an_older
         assert seen.complaints == []
 
 
-@needs_browser
+@detail_of_a_page
 @pytest.mark.usefixtures("long_undo")
 def test_a_bulk_decision_names_its_requests_before_and_is_undone_as_one(
     browser: Browser, console: ConsoleThread
@@ -244,7 +274,7 @@ def test_a_bulk_decision_names_its_requests_before_and_is_undone_as_one(
     assert (stats["backlog"], stats["decided_today"]) == (2, 0)
 
 
-@needs_browser
+@detail_of_a_page
 @pytest.mark.usefixtures("long_undo")
 def test_an_undo_of_several_decisions_says_how_many_were_undone(browser: Browser, console: ConsoleThread) -> None:
     reviews = [review_of(answer) for answer in held(console, "partial-undo", 3)]
@@ -274,7 +304,7 @@ def counters(page: Page) -> list[str]:
     return [page.locator(f"#{name}-count").inner_text() for name in ("own", "open", "held")]
 
 
-@needs_browser
+@detail_of_a_page
 def test_counters_agree_with_a_reload_and_the_list_while_decisions_can_be_undone(
     browser: Browser, console: ConsoleThread
 ) -> None:

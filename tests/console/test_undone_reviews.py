@@ -40,6 +40,10 @@ def test_the_reason_of_an_undone_decision_is_asked_again_for_another_one(
         expect(page.locator("#why-title")).to_have_text("Why is it rejected?")
         expect(page.locator("#why-reason")).to_be_focused()
         expect(page.locator("#why-reason")).to_have_value("the tool failed")
+        before = page.locator("#why [data-said-before]")
+        expect(before).to_have_text(
+            "Your reason or comment was for the approval that you have undone: change it, or send it as it is."
+        )
         assert serious_violations(page) == []
         assert shown(page) == review, "nothing is sent before the answer"
         page.get_by_role("button", name="Cancel").click()
@@ -60,6 +64,7 @@ def test_the_reason_of_an_undone_decision_is_asked_again_for_another_one(
         page.keyboard.type(" Or not.")
         page.keyboard.press("Control+Enter")
         expect(page.locator("#why-title")).to_have_text("Why is it corrected?")
+        expect(before).to_contain_text("was for the rejection that you have undone")
         page.locator("#why-reason").fill("")
         with page.expect_request("**/decision") as sent:
             page.keyboard.press("Enter")

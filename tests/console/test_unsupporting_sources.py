@@ -66,5 +66,5 @@ def test_a_supported_citation_names_no_claim_without_support(
     right = console.client().get(f"/api/answers/{answers[1].answer_id}").raise_for_status().json()
     (citation,) = right["citations"]
     shown = console.client().get(f"/citations/{citation['citation_id']}", headers={"Accept": "text/html"})
-    assert "Claims compared with it" in shown.raise_for_status().text
+    assert "Claims whose evidence it is" in shown.raise_for_status().text
     assert "without support" not in shown.text

@@ -18,8 +18,8 @@ from tests.harness.paths import ROOT
 from workers.intake.file_ingest import InputFormat, ingest_file
 
 EXAMPLES = ROOT / "examples" / "answers.jsonl"
-SIXTH = 6
-"""Each sixth example goes through three workers in fp32."""
+FOURTEENTH = 14
+"""Each fourteenth example goes through three workers in fp32."""
 
 OTHERS = ["citations", "quality", "assembly", "release", "memory", "analytics"]
 
@@ -113,10 +113,11 @@ async def run_examples(deployment: Deployment, file: Path, *agents: list[str] | 
     return await enriched_by_answer(deployment)
 
 
+@pytest.mark.long
 async def test_grounding_in_a_process_of_its_own_gives_the_same_enriched_answers(
     deployment: Deployment, tmp_path: Path
 ) -> None:
-    chosen = EXAMPLES.read_text(encoding="utf-8").splitlines(keepends=True)[::SIXTH]
+    chosen = EXAMPLES.read_text(encoding="utf-8").splitlines(keepends=True)[::FOURTEENTH]
     file = tmp_path / "chosen.jsonl"
     file.write_text("".join(chosen), encoding="utf-8")
     together = await run_examples(deployment, file, None)
@@ -152,24 +153,40 @@ def installed_wheel(folder: Path) -> Path:
     return environment / "bin"
 
 
-def test_the_demo_of_an_installed_wheel_accounts_for_every_example(tmp_path: Path) -> None:
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("KAFKA_BOOTSTRAP_SERVERS", "REDIS_URL", "CLICKHOUSE_URL", "PYTHONPATH")
-    }
-    commands = installed_wheel(tmp_path)
-    found = subprocess.run(
-        [commands / "python", "-c", "import workers; print(workers.__file__)"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert found.stdout.startswith(str(tmp_path)), "the checkout was run, not the wheel"
-    summary_file = tmp_path / "summary.json"
+def run_installed(commands: Path, *command: str | Path, **settings: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command of the environment outside of the checkout, without addresses of services; it must succeed."""
+    without = ("KAFKA_BOOTSTRAP_SERVERS", "REDIS_URL", "CLICKHOUSE_URL", "PYTHONPATH")
+    environment = {name: value for name, value in os.environ.items() if name not in without}
     finished = subprocess.run(
-        [commands / "touchstone", "demo", "--summary-json", summary_file],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=800,
+        [commands / command[0], *command[1:]],
+        cwd=commands.parent.parent, env=environment | settings, capture_output=True, text=True, timeout=800, check=False,
     )  # fmt: skip
     assert finished.returncode == 0, finished.stderr
+    return finished
+
+
+def test_an_installed_wheel_has_its_files_and_evaluates_an_answer(tmp_path: Path, int8_folder: Path) -> None:
+    commands = installed_wheel(tmp_path)
+    look = "from workers.process.paths import deploy_directory, examples_directory; "
+    look += "print(*deploy_directory().rglob('*.sql'), *examples_directory().iterdir())"
+    files = run_installed(commands, "python", "-c", look).stdout.split()
+    assert all(file.startswith(str(tmp_path)) for file in files), "the checkout was run, not the wheel"
+    assert {Path(file).suffix for file in files} >= {".sql", ".jsonl"}
+    (tmp_path / "one.jsonl").write_text(EXAMPLES.read_text(encoding="utf-8").partition("\n")[0], encoding="utf-8")
+    int8 = {"TOUCHSTONE_INFERENCE__PRECISION": "int8", "TOUCHSTONE_INFERENCE__EXPORT_DIR": str(int8_folder)}
+    finished = run_installed(commands, "touchstone", "explain", "one.jsonl", "--json", **int8)
+    (explained,) = json.loads(finished.stdout)
+    assert explained["state"] == "released"
+    (grounding,) = [row for row in explained["rows"] if row["fact"] == "grounding_below_minimum"]
+    assert grounding["value"] > 0.9
+    assert "Traceback" not in finished.stderr
+
+
+@pytest.mark.long
+def test_the_demo_of_an_installed_wheel_accounts_for_every_example(tmp_path: Path) -> None:
+    commands = installed_wheel(tmp_path)
+    summary_file = tmp_path / "summary.json"
+    finished = run_installed(commands, "touchstone", "demo", "--summary-json", summary_file)
     summary = json.loads(summary_file.read_text())
     files = [EXAMPLES.with_name(name) for name in ("answers.jsonl", "conversations.jsonl", "tools.jsonl")]
     examples = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files) + 1

@@ -128,14 +128,14 @@ class Attacks:
             else:
                 yield key, value[:MOST_BYTES], headers if pick.random() < 0.3 else []
 
-    def hostile_answers(self, count: int) -> Iterator[dict[str, Any]]:
-        """Answers that are valid, and as expensive to evaluate as the generator can make them.
+    def hostile_answers(self, count: int, length: int = 8_000) -> Iterator[dict[str, Any]]:
+        """Answers of a length that are valid, and as expensive to evaluate as the generator can make them.
 
         One in three has results of tools, and one in three many long turns before its query.
         """
         pick = self._random
         for number in range(count):
-            text = self._long_text(8_000)
+            text = self._long_text(length)
             contexts = [{"chunk_id": f"c{n}", "content": self._long_text(3_000)} for n in range(4)]
             more: dict[str, Any] = {}
             if number % 3 == 1:

@@ -20,9 +20,9 @@ from aiokafka.structs import ConsumerRecord
 from clickhouse_connect.driver.asyncclient import AsyncClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from schemas.topics import ANSWERS_GENERATED, DEFAULT_PARTITIONS, Topic
+from schemas.topics import ANSWERS_GENERATED, DEFAULT_PARTITIONS, TOPICS, Topic
 from tests.harness.forked_process import ForkedProcess
-from tests.harness.migrated import make_tables
+from tests.harness.migrated import make_tables, return_tables
 from tests.harness.paths import ROOT
 from workers.agents.base import AgentDefinition
 from workers.delivery.producer_client import partition_by_name
@@ -147,9 +147,10 @@ class WorkerProcess:
         if text is None:
             return 0.0
         wanted = set(labels.items())
+        lines = (line for line in text.splitlines(keepends=True) if line.startswith(name))
         return sum(
             sample.value
-            for family in text_string_to_metric_families(text)
+            for family in text_string_to_metric_families("".join(lines))
             for sample in family.samples
             if sample.name == name and wanted <= set(sample.labels.items())
         )
@@ -294,11 +295,17 @@ class Deployment:
             if worker.running:
                 await worker.kill()
 
+    async def delete_topics(self) -> None:
+        """Delete the topics: the light broker tells every client of all topics, 0.25 s of CPU with those of 100 tests."""
+        async with TopicAdministration(self.settings, self.addresses.kafka) as administration:
+            await administration.delete(TOPICS)
+
     async def close(self) -> None:
-        """End every worker, and drop the tables, whose views would refresh themselves for the rest of the run."""
+        """End every worker, and delete topics and tables, whose views would refresh themselves for the rest of the run."""
         await self.stop()
+        await self.delete_topics()
         client = await self.client()
-        await client.command(f"DROP DATABASE IF EXISTS {self.name}")
+        await return_tables(client, self.name)
         await client.close()
 
     async def send(

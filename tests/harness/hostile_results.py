@@ -103,4 +103,5 @@ TURNS: dict[str, Make] = {
 
 def conversation(make: Make, turns: int, length: int) -> list[dict[str, str]]:
     """Return turns of a user and an assistant."""
-    return [{"role": ("user", "assistant")[place % 2], "content": make(length) or "x"} for place in range(turns)]
+    content = make(length) or "x"
+    return [{"role": ("user", "assistant")[place % 2], "content": content} for place in range(turns)]

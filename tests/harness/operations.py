@@ -8,10 +8,11 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from itertools import count
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 ROOT = str(Path(__file__).parents[2] / "workers")
 
@@ -19,13 +20,17 @@ _next = count().__next__
 NAME = "_next_operation"
 """Global name of the counter in the modules of the project."""
 
+EVALUATION = ("workers.evaluation.", "workers.pipeline.")
+"""Packages in which the operations of an evaluation are counted; code that counts is compiled for them alone, because
+that of all of the project takes each process fifteen seconds."""
+
 Swap = tuple[FunctionType, CodeType, CodeType]
 """A function, its code and the same code that counts."""
 
 
-def count_operations(run: Callable[[], object]) -> int:
-    """Return the number of operations of a call in project code; it does not depend on the machine or its load."""
-    swaps = _swaps(frozenset(name for name in sys.modules if name.startswith("workers.")))
+def count_operations(run: Callable[[], object], packages: tuple[str, ...] = EVALUATION) -> int:
+    """Return the number of operations of a call in packages of the project; it does not depend on the machine or its load."""
+    swaps = _swaps(frozenset(name for name in sys.modules if name.startswith(packages)))
     for function, _, counting in swaps:
         function.__code__ = counting
     before = _next()
@@ -55,8 +60,9 @@ def _counting_codes(module: ModuleType) -> dict[CodeType, CodeType]:
     file = module.__file__ or ""
     if not file.startswith(ROOT):
         return {}
+    plain = cast(SourceFileLoader, module.__loader__).get_code(module.__name__)
+    assert plain is not None
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-    plain = compile(tree, file, "exec", dont_inherit=True)
     counting = compile(ast.fix_missing_locations(Counting().visit(tree)), file, "exec", dont_inherit=True)
     setattr(module, NAME, _next)
     return dict(zip(_codes(plain), _codes(counting), strict=True))

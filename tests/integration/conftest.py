@@ -6,6 +6,7 @@ import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from tests.harness.deployment import Deployment
+from tests.harness.migrated import return_tables
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import connect
@@ -13,10 +14,10 @@ from workers.stores.clickhouse.analytics_store import connect
 
 @pytest.fixture
 async def client(deployment: Deployment) -> AsyncIterator[AsyncClient]:
-    """A client of the database of a test's own deployment, which is dropped afterwards."""
+    """A client of the database of a test's own deployment, which is given back afterwards."""
     opened = await deployment.client()
     yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {deployment.name}")
+    await return_tables(opened, deployment.name)
     await opened.close()
 
 

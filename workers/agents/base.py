@@ -33,6 +33,10 @@ Store = Literal["clickhouse", "memory"]
 
 BackgroundTask = Callable[[OwnedPartitions], Coroutine[None, None, None]]
 
+LONG_BATCH = 65_536
+"""Maximum bytes of the records of a batch of an agent that evaluates answers: long ones are evaluated one by one, because the
+join would treat the agent as silent while it evaluates eight of them."""
+
 CHECK_SECONDS = 5.0
 """Interval between two checks of a required service."""
 
@@ -147,7 +151,7 @@ class AgentDefinition:
         reads: topics that it reads.
         open: opens the agent's resources on the stack, which closes them, and returns the handler.
         sink: True if it writes to a store, in larger batches.
-        embeds: True if it embeds texts, in smaller batches; no effect on a sink.
+        embeds: True if it embeds texts, in more batches at once; no effect on a sink.
         ordered: True if the order of the log matters; then one batch at a time is in progress.
         stores: stores that it opens at its start; without one of them the worker does not start.
         switched_on: returns whether the settings name its export target; ``None`` for agents that always run.
@@ -181,21 +185,21 @@ class AgentDefinition:
                 in_flight_bytes=delivery.in_flight_bytes,
             )
         # Few batches in progress: more would not be faster, but would delay the drain on SIGTERM and increase the
-        # distance between partitions. With a model, batches are small, because the join would treat an agent without
-        # reports for 32 long answers as silent. Concurrent batches still share the batches of the model.
-        records = delivery.model_batch_records if self.embeds else delivery.batch_records
+        # distance between partitions. Concurrent batches share the batches of the model.
         concurrent = 1 if self.ordered else 4 if self.embeds else 2
-        # These agents evaluate each answer for itself, so that the order of tenants does not matter.
-        by_tenant = self.reads == (ANSWERS_GENERATED,) and not self.ordered
+        # These agents evaluate each answer for itself, so that the order of tenants does not matter. Their batches are
+        # small, because the join would treat an agent without reports for 32 answers as silent.
+        evaluates = self.reads == (ANSWERS_GENERATED,) and not self.ordered
+        records = delivery.model_batch_records if evaluates else delivery.batch_records
         return BatchLimits(
             records,
             delivery.batch_wait_seconds,
-            in_flight=max((concurrent + 1) * records, delivery.fair_records if by_tenant else 0),
+            in_flight=max((concurrent + 1) * records, delivery.fair_records if evaluates else 0),
             concurrent=concurrent,
-            batch_bytes=delivery.batch_bytes,
+            batch_bytes=min(delivery.batch_bytes, LONG_BATCH) if evaluates else delivery.batch_bytes,
             in_flight_bytes=delivery.in_flight_bytes,
             ordered=self.ordered,
-            by_tenant=by_tenant,
+            by_tenant=evaluates,
         )
 
 

@@ -111,7 +111,8 @@ def evaluation_handler(
 
         cases = await loop.run_in_executor(pool, prepare)
         await pipeline.run([case for case in cases if not isinstance(case, CountedOutputs)], models, pool)
-        return await loop.run_in_executor(pool, write)
+        # Not in the pool: the reports would wait until the evaluations of later batches have ended.
+        return await asyncio.to_thread(write)
 
     return handle
 

@@ -167,6 +167,12 @@ def facts(
     hidden = sum(issue.type == "failed_tool" for issue in grounding.issues) if grounding is not None else 0
     unread = sum(claim.verdict == "not_checked" and claim.evidence is not None for claim in claims)
     unread = unread or int(bool(answer.contexts) and grounding is not None and _is_unread(grounding))
+    # Nothing is known of what was not evaluated: "none" would read as a check that was passed.
+    compared = grounding is not None and grounding.status == "ok"
+
+    def of_claims(count: int) -> int | None:
+        return count if compared else None
+
     # Facts with their own row are not listed twice.
     escalated = validation is not None and validation.should_escalate and not (tool_failure or refusal or empty)
     return {
@@ -187,14 +193,14 @@ def facts(
         "text_not_sent": Fact(skipped and bool(unsent), unsent),
         "no_contexts": Fact(baseless and not contexts_optional, len(answer.contexts or [])),
         "degraded": Fact(degraded, degraded),
-        "invalid_citation": Fact(invalid > 0, invalid),
-        "citation_of_other_source": Fact(misattributed > 0, misattributed),
-        "uncited_claim": Fact(citations_required and uncited > 0, uncited),
-        "uncited_recommendation": Fact(recommended > 0, recommended),
-        "conflicting_sources": Fact(conflicts > 0, conflicts),
-        "said_before": Fact(said_before > 0, said_before),
-        "contradicts_earlier": Fact(contradicting > 0, contradicting),
-        "words_not_compared": Fact(unread > 0, unread),
+        "invalid_citation": Fact(invalid > 0, invalid if citations is not None else None),
+        "citation_of_other_source": Fact(misattributed > 0, of_claims(misattributed)),
+        "uncited_claim": Fact(citations_required and uncited > 0, uncited if citations is not None else None),
+        "uncited_recommendation": Fact(recommended > 0, of_claims(recommended)),
+        "conflicting_sources": Fact(conflicts > 0, of_claims(conflicts)),
+        "said_before": Fact(said_before > 0, of_claims(said_before)),
+        "contradicts_earlier": Fact(contradicting > 0, of_claims(contradicting)),
+        "words_not_compared": Fact(unread > 0, of_claims(unread)),
     }
 
 

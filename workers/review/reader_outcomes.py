@@ -19,6 +19,7 @@ MOST_NAMED = 5
 """Maximum number of references that a refusal names."""
 _LINK = re.compile(r"\[(\[[^\[\]\n]*\])\]\((?:<[^<>\n]*>|[^()\s]*)\)")
 """A citation with a link, as the formatting writes it."""
+_EMPHASIS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)")
 
 
 class ReaderOutcome(BaseModel):
@@ -59,16 +60,25 @@ def reader_outcomes(
     return {name: reader_outcome(privacy.event(decision)) for name, decision in decisions.items()}
 
 
-def change_of(answer: str, content: str) -> Literal["none", "references", "text"]:
+def change_of(answer: str, content: str) -> Literal["none", "references", "formatting", "text"]:
     """Return what differs between an answer and the text that readers get from it.
 
-    Links on citations and the list below the answer are ``references``; all other differences are ``text``.
+    Links on citations and the list below the answer are ``references``, emphasis and blanks beside these are
+    ``formatting``; all other differences are ``text``.
     """
     if content.strip() == answer.strip():
         return "none"
     body, heading, _ = content.rpartition(HEADING)
     body = body if heading else content
-    return "references" if _LINK.sub(r"\1", body).strip() == _LINK.sub(r"\1", answer).strip() else "text"
+    before, after = (_LINK.sub(r"\1", text).strip() for text in (answer, body))
+    if before == after:
+        return "references"
+    return "formatting" if _words(before) == _words(after) else "text"
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of Markdown without marks of emphasis."""
+    return _EMPHASIS.sub("", text).split()
 
 
 def refuse_blank(decision: ReviewDecision) -> None:

@@ -410,7 +410,7 @@ class Acceptance(BaseModel):
 
 
 class Disagreement(BaseModel):
-    """An independent review that differs from the final decision."""
+    """An independent review that differs from the final decision, or that corrects the answer to another text."""
 
     review_id: str
     answer_id: str

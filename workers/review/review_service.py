@@ -235,10 +235,11 @@ class ReviewService(ReviewSteps):
                     )
                 await self._tell_undone(place, who, undone)
                 return
-        left, *others = await asyncio.gather(
+        found = await asyncio.gather(
             *(steps.find(review_id, who.name) for steps in (self._left, self._given, self._opinions))
         )
-        steps = [step for step in (left, *others) if step is not None and not step.undone]
+        left, *others = [step if step is not None and not step.undone else None for step in found]
+        steps = [step for step in (left, *others) if step is not None]
         last = max(steps, key=lambda step: step.undo_until, default=None)
         if last is not None and last is not left:
             await (self._undo_assignment if last.kind == "given" else self.undo_opinion)(place, who, last)
@@ -248,9 +249,12 @@ class ReviewService(ReviewSteps):
             place.is_open or (left.kind == "skipped" and await self._is_hidden(place, who))
         )
         if left is not None and may_come_back and self._now() <= left.undo_until:
-            deadline = left.deadline and max(left.deadline, self._now() + RESUMED)
-            await self._tell("resumed", place, who, *((left.queue, deadline) if left.kind == "escalated" else ()))
-            await self._left.forget(review_id, who.name)
+            now = self._now()
+            deadline = left.deadline and max(left.deadline, now + RESUMED)
+            queue = left.queue if left.kind == "escalated" else ""
+            await self._tell("resumed", place, who, *((queue, deadline) if queue else ()))
+            back = Left("resumed", queue, deadline, left.undo_until, at=now, undone=True, taken_back_at=left.at)
+            await self._left.note(review_id, who.name, back, now)
             return
         by, at = await self._known_decision(place, who)
         question = _question(place)
@@ -263,7 +267,7 @@ class ReviewService(ReviewSteps):
             )
         if left is not None:
             raise TooLate(
-                f"{question} was {left.kind} too long ago, so nothing was undone; open it in the queue to decide it",
+                f"{question} was {left.kind} too long ago, so nothing was undone; open it to decide it",
                 who.name,
                 left.undo_until,
             )

@@ -73,8 +73,7 @@ class ReviewSteps(ReviewQueue):
     ) -> None:
         locks = ReviewLocks(shared, settings.review.lock_seconds)
         privacy = Privacy(settings.privacy, settings.kafka.max_input_bytes)
-        super().__init__(store, locks, settings.review, privacy, now)
-        self._left = LeftRequests(shared)
+        super().__init__(store, locks, settings.review, privacy, now, LeftRequests(shared))
         self._given = LeftRequests(shared, "given")
         self._opinions = LeftRequests(shared, "opinion")
         self._tokens = settings.console.tokens
@@ -173,9 +172,9 @@ class ReviewSteps(ReviewQueue):
             outside=max(0, all_open - total),
         )
 
-    async def beginnings(self, places: Sequence[QueueRow]) -> dict[tuple[str, str], str]:
-        """Return the beginnings of the answers of some requests, by the key of their places."""
-        return await self._store.beginnings([place.key for place in places], BEGINNING)
+    async def beginnings(self, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Return the beginnings of the answers of some requests, by tenant and review identifier."""
+        return await self._store.beginnings(names, BEGINNING)
 
     def _is_turn_of_second_review(self, who: Reviewer) -> bool:
         """Return ``True`` in the share of a reviewer's requests that keeps up with the targets."""
@@ -279,7 +278,7 @@ class ReviewSteps(ReviewQueue):
         """Leave a request to others; the step can be undone as long as a decision."""
         await self._send_event(event)
         until = self.undo_until(event.occurred_at)
-        left = Left(event.kind, place.queue, place.deadline_at, until or event.occurred_at)
+        left = Left(event.kind, place.queue, place.deadline_at, until or event.occurred_at, at=event.occurred_at)
         await self._left.note(place.review_id, who.name, left, event.occurred_at)
         await self._locks.release(place.review_id, who.name, event.occurred_at)
 

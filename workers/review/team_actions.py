@@ -6,7 +6,6 @@ A preview names the outcome for each request and changes nothing.
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from textwrap import shorten
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
@@ -22,8 +21,6 @@ from workers.settings import AccessToken
 from workers.stores.queries.reviews.review_team_queries import NOBODY, AcceptanceBy, Facets, Interval, ReviewTeamQueries
 
 MOST_AT_ONCE = 100
-MOST_SHOWN = 300
-"""Length of the beginning of a text in a preview, code points."""
 
 BulkAction = Literal["assign", "approve", "reject", "escalate", "ask_opinion", "end_opinion"]
 OPINION_ACTIONS = frozenset({"ask_opinion", "end_opinion"})
@@ -74,7 +71,8 @@ class BulkOutcome(BaseModel):
         default=None, description="End of the time to undo it; null if it cannot be undone."
     )
     shown: str = Field(
-        default="", description="Beginning of the text that readers would get; empty unless an approval is previewed."
+        default="",
+        description="Beginning of the text that readers would get, without the syntax of Markdown; empty unless an approval is previewed.",
     )
     contradicted: list[ContradictedClaim] = Field(
         default_factory=list,
@@ -215,9 +213,9 @@ class TeamActions:
                 claims = enumerate(await self._service.claims(place), 1)
                 return BulkOutcome(
                     review_id=review_id, done=True, detail="",
-                    shown=shorten(outcome.content, MOST_SHOWN, placeholder="…"),
+                    shown=outcome.content,
                     contradicted=[
-                        ContradictedClaim(number=number, text=shorten(claim.text, MOST_SHOWN, placeholder="…"))
+                        ContradictedClaim(number=number, text=claim.text)
                         for number, claim in claims
                         if claim.verdict == "contradicted"
                     ],

@@ -37,6 +37,8 @@ from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.rows.review_rows import review_rows
 
 NOW = datetime.now(UTC)
+READ_SECONDS = 0.4
+"""Time between two looks at a topic, each of which opens a consumer."""
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -48,7 +50,7 @@ async def deployment(addresses: Addresses, tmp_path_factory: pytest.TempPathFact
     deployment = Deployment(addresses, tmp_path_factory.mktemp("decisions"))
     await deployment.prepare()
     yield deployment
-    await deployment.stop()
+    await deployment.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -64,7 +66,6 @@ async def alone(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Deploymen
 async def client(deployment: Deployment) -> AsyncIterator[AsyncClient]:
     opened = await deployment.client()
     yield opened
-    await opened.command(f"DROP DATABASE IF EXISTS {deployment.name}")
     await opened.close()
 
 
@@ -121,7 +122,7 @@ async def released(deployment: Deployment, *numbers: int) -> dict[int, list[Rele
                 found.setdefault(int(event.answer_id[2:]), []).append(event)
         return all(any(event.final for event in found.get(number, ())) for number in numbers)
 
-    await until(final, f"final answers {numbers}", 60)
+    await until(final, f"final answers {numbers}", 60, READ_SECONDS)
     return {number: found[number] for number in numbers}
 
 
@@ -236,17 +237,18 @@ async def test_a_decision_on_another_partition_is_brought_to_that_of_its_answer(
     assert [event.state for event in (await released(deployment, 13))[13]] == ["released"]
 
 
+@pytest.mark.long
 async def test_a_worker_killed_among_decisions_leaves_one_final_state_each(alone: Deployment) -> None:
-    """A hundred are final and committed, a hundred in work when it is killed; then all come a second time."""
-    count = 300
+    """A third are final and committed, a third in work when it is killed; then all come a second time."""
+    share, count = 40, 120
     worker = await alone.start_worker(["decisions"])
-    await send(alone, REVIEW_DECISIONS, *(said(number, "correct") for number in range(100)))
-    await released(alone, *range(100))
-    await send(alone, REVIEW_DECISIONS, *(said(number, "correct") for number in range(100, 200)))
+    await send(alone, REVIEW_DECISIONS, *(said(number, "correct") for number in range(share)))
+    await released(alone, *range(share))
+    await send(alone, REVIEW_DECISIONS, *(said(number, "correct") for number in range(share, 2 * share)))
     await worker.kill()
     worker = await alone.start_worker(["decisions"], ready=False)
     others = [said(number, "reject", by="second") for number in range(count)]
-    await send(alone, REVIEW_DECISIONS, *(said(number, "correct") for number in range(200, count)), *others)
+    await send(alone, REVIEW_DECISIONS, *(said(number, "correct") for number in range(2 * share, count)), *others)
     await worker.wait_ready()
     await released(alone, *range(count))
 
@@ -254,7 +256,7 @@ async def test_a_worker_killed_among_decisions_leaves_one_final_state_each(alone
         rows = await rows_of(alone, *range(count))
         return len({row.columns["decision_id"] for row in rows if row.columns.get("ruling") == "late"}) == count
 
-    await until(ruled, "all of the second ones are late", 120)
+    await until(ruled, "all of the second ones are late", 120, READ_SECONDS)
     found = await released(alone, *range(count))
     assert await worker.terminate() == 0
     for events in found.values():
@@ -325,5 +327,5 @@ async def test_an_escalated_review_gets_a_new_deadline_and_then_the_last_word(al
                 ("escalated", POLICY, "escalated")
             }
 
-        await until(told, "the escalation is told", 60)
+        await until(told, "the escalation is told", 60, READ_SECONDS)
     assert [event.state for event in found[1]] == ["warned"]

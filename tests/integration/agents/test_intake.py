@@ -50,9 +50,7 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     deployment = Deployment(addresses, tmp_path)
     await deployment.prepare()
     yield deployment
-    client = await deployment.client()
-    await client.command(f"DROP DATABASE IF EXISTS {deployment.name}")
-    await client.close()
+    await deployment.close()
 
 
 class Site:

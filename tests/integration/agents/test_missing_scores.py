@@ -64,6 +64,11 @@ COUNTED_SHARES = {"failure_signals": {"share"}}
 """Shares of all answers, by query."""
 
 
+@pytest.fixture
+def refreshed_figures() -> bool:
+    return True
+
+
 def reward(answer_id: str, explicit: float | None) -> dict[str, Any]:
     """A reward; without a rating it is that of the call's outcome alone."""
     return {

@@ -29,6 +29,11 @@ HOURLY = 2e-3
 
 
 @pytest.fixture
+def refreshed_figures() -> bool:
+    return True
+
+
+@pytest.fixture
 def client(migrated_client: AsyncClient) -> AsyncClient:
     return migrated_client
 

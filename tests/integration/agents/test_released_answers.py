@@ -26,8 +26,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def deployment(addresses: Addresses, tmp_path: Path) -> Deployment:
-    return await made(addresses, tmp_path)
+async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Deployment]:
+    deployment = await made(addresses, tmp_path)
+    yield deployment
+    await deployment.delete_topics()
 
 
 async def made(addresses: Addresses, directory: Path) -> Deployment:

@@ -205,10 +205,8 @@ async def test_a_worker_cuts_no_stream_while_its_valkey_is_away(addresses: Addre
         (record,) = await deployment.read(ANSWERS_GENERATED)
     finally:
         await worker.stop()
+        await deployment.close()
         await proxy.stop()
-        client = await deployment.client()
-        await client.command(f"DROP DATABASE IF EXISTS {deployment.name}")
-        await client.close()
     answer = GeneratedAnswer.from_bytes(record.value)
     assert (answer.answer, answer.finish_reason) == ("Part 0. Part 1. ", None)
 

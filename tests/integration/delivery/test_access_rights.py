@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, ANSWERS_RELEASED, TOPICS, Topic
 from tests.harness.kafka_cluster import KafkaMissing
 from tests.harness.secured_kafka import LOGINS, Login, SecuredKafka
+from tests.harness.variants import variants
 from workers.delivery.connections import connection_arguments
 from workers.delivery.producer import ConfirmedProducer
 from workers.delivery.records import Output
@@ -36,6 +37,8 @@ OPERATIONS = {
     "AlterConfigs": 11,
 }  # fmt: skip
 RESOURCES = {"topic": 2, "group": 3}
+IN_EVERY_RUN: tuple[Login, ...] = ("scram", "certificate")
+"""Log-ins of which one has a password and one none; another test of every run has a worker with tokens."""
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +140,7 @@ async def write(settings: Settings, address: str, topics: Sequence[Topic]) -> No
         await producer.stop()
 
 
-@pytest.mark.parametrize("login", LOGINS)
+@pytest.mark.parametrize("login", variants(LOGINS, in_every_run=IN_EVERY_RUN))
 async def test_each_user_may_do_its_work_and_no_more(
     settings: Settings, secured: SecuredKafka, granted: list[Right], login: Login
 ) -> None:
@@ -188,7 +191,7 @@ async def until_committed(worker: Worker, more_than: int) -> None:
             await asyncio.sleep(0.1)
 
 
-@pytest.mark.parametrize("login", LOGINS)
+@pytest.mark.parametrize("login", variants(LOGINS, in_every_run=IN_EVERY_RUN))
 async def test_workers_start_and_commit_with_their_rights(
     settings: Settings, addresses: Addresses, secured: SecuredKafka, granted: list[Right], login: Login
 ) -> None:

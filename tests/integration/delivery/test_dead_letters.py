@@ -23,7 +23,7 @@ from schemas.identifiers import dead_letter_id
 from schemas.topics import ANSWERS_ENRICHED, ANSWERS_GENERATED, ANSWERS_GROUNDING, DEAD_LETTERS, Topic
 from tests.harness.command import run_command
 from tests.harness.deployment import Deployment, until
-from tests.harness.migrated import make_tables
+from tests.harness.migrated import make_tables, return_tables
 from tests.harness.paths import ROOT
 from workers.agents.analytics import ANALYTICS
 from workers.delivery.failures.dead_letter_sender import DeadLetterSender
@@ -154,9 +154,9 @@ class Letters:
 @pytest.fixture
 async def letters(settings: Settings, addresses: Addresses, tmp_path: Path) -> AsyncIterator[Letters]:
     client = await connect(settings.clickhouse, addresses.clickhouse)
-    await make_tables(client, settings.clickhouse.database)
+    await make_tables(client, settings.clickhouse.database, refreshed=False)
     yield Letters(settings, addresses, tmp_path, AnalyticsStore(client, settings.clickhouse.database))
-    await client.command(f"DROP DATABASE {settings.clickhouse.database}")
+    await return_tables(client, settings.clickhouse.database)
     await client.close()
 
 

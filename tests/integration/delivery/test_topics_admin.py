@@ -36,6 +36,7 @@ SECONDS = 60.0
 async def administration(settings: Settings, addresses: Addresses) -> AsyncIterator[TopicAdministration]:
     async with TopicAdministration(settings, addresses.kafka) as opened:
         yield opened
+        await opened.delete(TOPICS)
 
 
 @pytest.fixture

@@ -301,7 +301,7 @@ def test_every_compression_of_the_client_is_understood(
 
 def test_client_learns_version_and_settings(client: Client) -> None:
     assert client.command("SELECT version()") == client.server_version
-    assert client.server_settings["max_threads"].value == "2"
+    assert client.server_settings["max_threads"].value == "1"
     assert client.ping()
     assert client.query("SELECT 1 AS a LIMIT 0").column_names == ("a",)
 

@@ -1,13 +1,12 @@
 """``touchstone up`` as a process: topics of gateways are created and read, and Ctrl-C ends it at any point."""
 
+import asyncio
 import json
 import os
 import re
 import signal
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from urllib.error import HTTPError, URLError
@@ -16,6 +15,8 @@ from urllib.request import urlopen
 import pytest
 from aiokafka import AIOKafkaProducer
 
+from tests.harness.deployment import until
+from tests.harness.forked_process import ForkedProcess
 from workers.local.ports import free_port
 
 STOP_SECONDS = 60.0
@@ -23,6 +24,8 @@ STOP_SECONDS = 60.0
 START_SECONDS = 240.0
 STARTED = "stop with Ctrl-C"
 """Last words of a start."""
+NO_PROCESS = {"TOUCHSTONE_EVALUATORS__PROCESSES": "0"}
+"""Without an evaluation process, which is an interpreter of its own."""
 
 
 def _body(url: str) -> str:
@@ -35,86 +38,113 @@ def _body(url: str) -> str:
 
 
 class Process:
-    """A started ``touchstone up`` with its output."""
+    """A started ``touchstone up`` with its output.
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    Args:
+        folder: for its output and state.
+        int8: folder of the model in int8.
+        environment: its settings.
+    """
+
+    def __init__(self, folder: Path, int8: Path, **environment: str) -> None:
         self.output = folder / "up.log"
-        self.metrics_port = environment["TOUCHSTONE_HTTP__METRICS_PORT"]
-        settings = {"TOUCHSTONE_STATE_DIR": str(folder / "state")} | environment
+        self._folder = folder
+        self.environment = environment | {
+            "TOUCHSTONE_STATE_DIR": str(folder / "state"),
+            "TOUCHSTONE_HTTP__METRICS_PORT": str(free_port()),
+            "TOUCHSTONE_INFERENCE__PRECISION": "int8",
+            "TOUCHSTONE_INFERENCE__EXPORT_DIR": str(int8),
+        }
+        self.process: asyncio.subprocess.Process | ForkedProcess
+
+    def fork(self, **environment: str) -> None:
+        """Start it from a process that has imported the libraries."""
+        given = os.environ | self.environment | environment
+        self.process = ForkedProcess.start("workers.cli", ["up"], self._folder, given, self.output)
+
+    async def start(self) -> None:
+        """Start an interpreter, which imports the libraries."""
         with self.output.open("wb") as stream:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "workers.cli", "up"], cwd=folder, env=os.environ | settings,
-                stdout=stream, stderr=subprocess.STDOUT,
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "workers.cli", "up", cwd=self._folder, env=os.environ | self.environment,
+                stdout=stream, stderr=asyncio.subprocess.STDOUT,
             )  # fmt: skip
 
     def text(self) -> str:
         return self.output.read_text(encoding="utf-8", errors="replace")
 
-    def wait_for(self, pattern: str) -> re.Match[str]:
-        until = time.monotonic() + START_SECONDS
-        while time.monotonic() < until:
-            if (found := re.search(pattern, self.text())) is not None:
-                return found
-            assert self.process.poll() is None, self.text()[-3000:]
-            time.sleep(0.05)
-        raise AssertionError(f"{pattern} is not in the output: {self.text()[-3000:]}")
+    async def wait_for(self, pattern: str) -> re.Match[str]:
+        async def is_told() -> bool:
+            assert self.process.returncode is None, self.text()[-3000:]
+            return re.search(pattern, self.text()) is not None
 
-    def wait_for_readiness(self, pattern: str) -> None:
-        until = time.monotonic() + START_SECONDS
-        url = f"http://127.0.0.1:{self.metrics_port}/readyz"
-        while time.monotonic() < until:
+        await until(is_told, f"{pattern} in the output", START_SECONDS, 0.05)
+        found = re.search(pattern, self.text())
+        assert found is not None
+        return found
+
+    async def wait_for_readiness(self, pattern: str) -> None:
+        url = f"http://127.0.0.1:{self.environment['TOUCHSTONE_HTTP__METRICS_PORT']}/readyz"
+
+        async def is_told() -> bool:
+            assert self.process.returncode is None, self.text()[-3000:]
             with suppress(URLError, ConnectionError, TimeoutError):
-                if re.search(pattern, _body(url)):
-                    return
-            assert self.process.poll() is None, self.text()[-3000:]
-            time.sleep(0.05)
-        raise AssertionError(f"{pattern} is not in the readiness: {self.text()[-3000:]}")
+                return re.search(pattern, await asyncio.to_thread(_body, url)) is not None
+            return False
 
-    def interrupt(self) -> None:
+        await until(is_told, f"{pattern} in the readiness", START_SECONDS, 0.05)
+
+    async def interrupt(self) -> None:
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(STOP_SECONDS)
+        async with asyncio.timeout(STOP_SECONDS):
+            await self.process.wait()
 
 
 @pytest.fixture
-def started(tmp_path: Path) -> Iterator[Process]:
+async def up(tmp_path: Path, int8_folder: Path) -> AsyncIterator[Process]:
     process = Process(
-        tmp_path,
-        TOUCHSTONE_GATEWAYS__TOPICS=json.dumps({"llm-calls": {"format": "openai"}}),
-        TOUCHSTONE_HTTP__METRICS_PORT=str(free_port()),
+        tmp_path, int8_folder, TOUCHSTONE_GATEWAYS__TOPICS=json.dumps({"llm-calls": {"format": "openai"}})
     )
     yield process
-    if process.process.poll() is None:
+    if process.process.returncode is None:
         process.process.kill()
-        process.process.wait()
+        await process.process.wait()
 
 
 @pytest.mark.parametrize("moment", ["local_service_spawned", "local_services_started", r"broker +\S+:\d+"])
-def test_an_interrupt_while_starting_ends_the_command_and_its_services(started: Process, moment: str) -> None:
-    started.wait_for(moment)
-    _interrupt_the_start(started)
+async def test_an_interrupt_while_starting_ends_the_command_and_its_services(up: Process, moment: str) -> None:
+    up.fork(**NO_PROCESS)
+    await up.wait_for(moment)
+    await _interrupt_the_start(up)
 
 
-@pytest.mark.parametrize("moment", ["starting", "waits for its partitions"])
-def test_an_interrupt_while_agents_open_and_join_ends_the_command_and_its_services(
-    started: Process, moment: str
-) -> None:
-    """Models are imported in threads that cannot be cancelled, and a group that forms has nothing to finish."""
-    started.wait_for_readiness(moment)
-    _interrupt_the_start(started)
+async def test_an_interrupt_while_agents_open_ends_the_command_and_its_services(up: Process) -> None:
+    """Models are imported in threads that cannot be cancelled."""
+    await up.start()
+    await up.wait_for_readiness("starting")
+    await _interrupt_the_start(up)
 
 
-def _interrupt_the_start(started: Process) -> None:
-    started.interrupt()
-    assert started.process.returncode == 0, started.text()[-3000:]
-    assert STARTED not in started.text(), "the end has not waited for the start"
-    for pid in re.findall(r"local_service_spawned.*?pid=(\d+)", started.text()):
+async def test_an_interrupt_while_agents_join_ends_the_command_and_its_services(up: Process) -> None:
+    """A group that forms has nothing to finish."""
+    up.fork()
+    await up.wait_for_readiness("waits for its partitions")
+    await _interrupt_the_start(up)
+
+
+async def _interrupt_the_start(up: Process) -> None:
+    await up.interrupt()
+    assert up.process.returncode == 0, up.text()[-3000:]
+    assert STARTED not in up.text(), "the end has not waited for the start"
+    for pid in re.findall(r"local_service_spawned.*?pid=(\d+)", up.text()):
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)
 
 
-async def test_topics_of_gateways_are_created_and_read(started: Process) -> None:
-    broker = started.wait_for(r"broker +(\S+:\d+)").group(1)
-    started.wait_for(STARTED)
+async def test_topics_of_gateways_are_created_and_read(up: Process) -> None:
+    up.fork(**NO_PROCESS)
+    broker = (await up.wait_for(r"broker +(\S+:\d+)")).group(1)
+    await up.wait_for(STARTED)
     producer = AIOKafkaProducer(bootstrap_servers=broker)
     await producer.start()
     try:
@@ -123,5 +153,5 @@ async def test_topics_of_gateways_are_created_and_read(started: Process) -> None
         await producer.send_and_wait("llm-calls", json.dumps(record).encode())
     finally:
         await producer.stop()
-    started.interrupt()
-    assert started.process.returncode == 0
+    await up.interrupt()
+    assert up.process.returncode == 0

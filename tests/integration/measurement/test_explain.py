@@ -11,7 +11,7 @@ from schemas.enriched import EnrichedAnswer
 from schemas.export import example
 from schemas.identifiers import fact_id
 from schemas.review import POLICY
-from tests.harness.migrated import make_tables
+from tests.harness.migrated import make_tables, return_tables
 from tests.harness.reviews import review_request, store_decision
 from workers.cli.analysis.explain import _of_file, _of_store, _print
 from workers.cli.output import console
@@ -29,12 +29,12 @@ ENRICHED = EnrichedAnswer.model_validate(example(EnrichedAnswer))
 async def known(addresses: Addresses, settings: Settings) -> AsyncIterator[Settings]:
     """Settings that lead to a ClickHouse which holds the example."""
     client = await connect(settings.clickhouse, addresses.clickhouse)
-    await make_tables(client, settings.clickhouse.database)
+    await make_tables(client, settings.clickhouse.database, refreshed=False)
     store = AnalyticsStore(client, settings.clickhouse.database)
     for table in ("answers", "claims"):
         await store.insert(table, [row.columns for row in enriched_rows(ENRICHED) if row.table == table])
     yield settings.model_copy(update={"clickhouse_url": addresses.clickhouse})
-    await client.command(f"DROP DATABASE {settings.clickhouse.database}")
+    await return_tables(client, settings.clickhouse.database)
     await client.close()
 
 

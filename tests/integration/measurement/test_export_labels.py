@@ -10,7 +10,7 @@ from typing import Any
 from schemas.reports import Span
 from schemas.review import ClaimVerdict
 from tests.harness.command import bare_environment, run_command_as_text
-from tests.harness.migrated import make_tables
+from tests.harness.migrated import make_tables, return_tables
 from tests.harness.reviews import ANSWER, QUERY, review_request, store_decision, store_requests
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
@@ -29,7 +29,7 @@ async def test_what_reviewers_say_is_measured_by_the_evaluation(
     settings: Settings, addresses: Addresses, tmp_path: Path
 ) -> None:
     client = await connect(settings.clickhouse, addresses.clickhouse)
-    await make_tables(client, settings.clickhouse.database)
+    await make_tables(client, settings.clickhouse.database, refreshed=False)
     store = AnalyticsStore(client, settings.clickhouse.database)
     requests = [review_request(number) for number in range(12)]
     await store_requests(store, requests)
@@ -49,7 +49,7 @@ async def test_what_reviewers_say_is_measured_by_the_evaluation(
         again = touchstone(["export", "labels", "out.jsonl.gz"], settings, addresses, tmp_path)
         assert (again.returncode, "choose a new file" in again.stderr) == (1, True)
     finally:
-        await client.command(f"DROP DATABASE {settings.clickhouse.database}")
+        await return_tables(client, settings.clickhouse.database)
         await client.close()
     file = tmp_path / "out.jsonl.gz"
     assert file.stat().st_mode & 0o077 == 0
@@ -84,7 +84,7 @@ async def test_the_export_of_reviewers_labels_calibrates_the_risk(
 ) -> None:
     """The reviewers of these answers approve most of what the risk doubts."""
     client = await connect(settings.clickhouse, addresses.clickhouse)
-    await make_tables(client, settings.clickhouse.database)
+    await make_tables(client, settings.clickhouse.database, refreshed=False)
     store = AnalyticsStore(client, settings.clickhouse.database)
     requests = []
     for number in range(60):
@@ -102,7 +102,7 @@ async def test_the_export_of_reviewers_labels_calibrates_the_risk(
         exported = touchstone(["export", "labels", "reviewed.jsonl.gz", "--json"], settings, addresses, tmp_path)
         assert json.loads(exported.stdout)["written"] == 60, exported.stderr[-2_000:]
     finally:
-        await client.command(f"DROP DATABASE {settings.clickhouse.database}")
+        await return_tables(client, settings.clickhouse.database)
         await client.close()
     command = ["calibrate", "labels", "--data", "reviewed.jsonl.gz", "--out", "risk.json"]
     fitted = touchstone([*command, "--json"], settings, addresses, tmp_path)
@@ -117,7 +117,7 @@ async def test_the_export_of_reviewers_labels_calibrates_the_risk(
 
 async def test_a_correction_is_a_preference_pair(settings: Settings, addresses: Addresses, tmp_path: Path) -> None:
     client = await connect(settings.clickhouse, addresses.clickhouse)
-    await make_tables(client, settings.clickhouse.database)
+    await make_tables(client, settings.clickhouse.database, refreshed=False)
     store = AnalyticsStore(client, settings.clickhouse.database)
     corrected, second, approved = (review_request(number) for number in range(3))
     await store_requests(store, [corrected, second, approved])
@@ -133,7 +133,7 @@ async def test_a_correction_is_a_preference_pair(settings: Settings, addresses: 
         )
         assert json.loads(other.stdout)["written"] == 0
     finally:
-        await client.command(f"DROP DATABASE {settings.clickhouse.database}")
+        await return_tables(client, settings.clickhouse.database)
         await client.close()
     (row,) = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_bytes().splitlines()]
     assert (row["prompt"], row["chosen"], row["rejected"]) == (QUERY, "Loki needs 2 GiB [1].", ANSWER)
@@ -146,7 +146,7 @@ async def test_an_export_that_fails_leaves_no_file_and_can_be_repeated(
     """The second page cannot be read."""
     client = await connect(settings.clickhouse, addresses.clickhouse)
     database = settings.clickhouse.database
-    await make_tables(client, database)
+    await make_tables(client, database, refreshed=False)
     store = AnalyticsStore(client, database)
     request = review_request(1)
     await store_requests(store, [request])
@@ -161,5 +161,5 @@ async def test_an_export_that_fails_leaves_no_file_and_can_be_repeated(
         assert touchstone(export, settings, addresses, tmp_path).returncode == 0
         assert len((tmp_path / "pairs.jsonl").read_bytes().splitlines()) == 1
     finally:
-        await client.command(f"DROP DATABASE {database}")
+        await return_tables(client, database)
         await client.close()

@@ -1,4 +1,4 @@
-"""Seed 002, test 11.3: 1,000 feedback events through the agents; the insights find what was planted and nothing else."""
+"""Seed 002, test 11.3: 1,000 feedback events, in every run 500, through the agents; the insights find what was planted and nothing else."""
 
 import json
 import random
@@ -13,6 +13,8 @@ from schemas.export import example
 from schemas.feedback import AnalyticsRow, FeedbackAggregation, FeedbackMessage
 from schemas.topics import FEEDBACK_EVENTS, FEEDBACK_INSIGHTS
 from tests.harness.deployment import Deployment, until
+from tests.harness.migrated import return_tables
+from tests.harness.variants import variants
 from workers.feedback.insight_events import Period
 from workers.feedback.patterns import Judges, RatedAnswer
 from workers.measurement.insight_search import find_insights, look
@@ -23,7 +25,6 @@ from workers.stores.clickhouse.analytics_store import AnalyticsStore
 
 ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-COUNT = 1_000
 TOPICS = {
     "invoices": "Open billing, choose the invoice and print it; the tax line is computed anew.",
     "backups": "The nightly backup of the database can be restored from the archive.",
@@ -36,13 +37,14 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     deployment = Deployment(addresses, tmp_path)
     await deployment.prepare()
     yield deployment
+    await deployment.close()
 
 
-def planted() -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+def planted(count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
     """Answers, citations and votes: prompt p7 and the source handbook-2 are bad, everything else is not."""
     rng = random.Random(11)
     answers, citations, votes = [], [], []
-    for number in range(COUNT):
+    for number in range(count):
         name, at = f"a-{number}", NOW - timedelta(minutes=5 + number * 9)
         prompt, source, topic = rng.choice(["p6", "p7", "p8"]), f"handbook-{rng.randrange(6)}", rng.choice(list(TOPICS))
         chance = max(0.1, 0.5 * (prompt == "p7"), 0.6 * (source == "handbook-2"))
@@ -65,9 +67,10 @@ def planted() -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str
     return answers, citations, votes
 
 
-async def test_planted_patterns_come_out_of_a_thousand_events_and_no_others(deployment: Deployment) -> None:
+@pytest.mark.parametrize("count", variants([500, 1_000], in_every_run=[500]))
+async def test_planted_patterns_come_out_of_many_events_and_no_others(deployment: Deployment, count: int) -> None:
     settings, database = deployment.settings, deployment.name
-    answers, citations, votes = planted()
+    answers, citations, votes = planted(count)
     client = await deployment.client()
     worker = Worker(settings, deployment.addresses, ["feedback", "analytics"])
     try:
@@ -76,10 +79,10 @@ async def test_planted_patterns_come_out_of_a_thousand_events_and_no_others(depl
         await store.insert("answers", answers)
         await store.insert("citations", citations)
         values = [(vote["answer_id"].encode(), json.dumps(vote).encode()) for vote in votes]
-        assert await deployment.send(values, FEEDBACK_EVENTS) == COUNT
+        assert await deployment.send(values, FEEDBACK_EVENTS) == count
 
         async def rewarded() -> bool:
-            return (await deployment.query(client, "SELECT count() FROM {db}.rewards FINAL"))[0] == COUNT
+            return (await deployment.query(client, "SELECT count() FROM {db}.rewards FINAL"))[0] == count
 
         await until(rewarded, "every answer has its reward", 90)
         linked = await deployment.query(
@@ -88,10 +91,10 @@ async def test_planted_patterns_come_out_of_a_thousand_events_and_no_others(depl
             "FROM {db}.feedback AS f FINAL INNER JOIN (SELECT * FROM {db}.answers FINAL) AS a ON a.answer_id = f.answer_id "
             "INNER JOIN (SELECT * FROM {db}.rewards FINAL) AS r ON r.answer_id = f.answer_id WHERE a.trace_id != ''",
         )
-        assert linked == (COUNT, COUNT), "every vote leads to its answer's trace"
+        assert linked == (count, count), "every vote leads to its answer's trace"
         period = Period("", NOW - timedelta(days=7), NOW)
         first = await find_insights(settings, deployment.addresses, period, write=True)
-        assert (first.rated, first.bad) == (COUNT, sum(vote["explicit"]["vote"] == "down" for vote in votes))
+        assert (first.rated, first.bad) == (count, sum(vote["explicit"]["vote"] == "down" for vote in votes))
         patterns = [message.payload for message in first.messages]
         told = sorted(payload.pattern.split(":")[0] for payload in patterns if isinstance(payload, FeedbackAggregation))
         assert told == ["prompt version p7", "source handbook-2"]
@@ -107,7 +110,7 @@ async def test_planted_patterns_come_out_of_a_thousand_events_and_no_others(depl
         assert (other.rated, other.messages) == (0, [])
     finally:
         await worker.stop()
-        await client.command(f"DROP DATABASE IF EXISTS {database}")
+        await return_tables(client, database)
         await client.close()
     events = [FeedbackMessage.from_bytes(record.value) for record in await deployment.read(FEEDBACK_INSIGHTS)]
     assert len(events) == 4

@@ -26,7 +26,7 @@ from schemas.topics import (
 )
 from tests.harness.deployment import Deployment, until
 from tests.harness.keys import name_of
-from tests.harness.migrated import make_tables
+from tests.harness.migrated import make_tables, return_tables
 from workers.delivery.followers.erasure_follower import ErasureFollower, ErasuresUnreadable
 from workers.delivery.records import Record
 from workers.observability import metrics
@@ -48,6 +48,7 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     deployment = Deployment(addresses, tmp_path, partitions=1)
     await deployment.prepare()
     yield deployment
+    await deployment.close()
 
 
 def answer(name: str, user: str, at: datetime = AT) -> dict[str, Any]:
@@ -143,7 +144,7 @@ class Site:
 
     async def wipe(self) -> None:
         """Empty stores: all that is there afterwards was made from what the topics hold."""
-        await self.client.command(f"DROP DATABASE {self.deployment.name}")
+        await return_tables(self.client, self.deployment.name)
         await make_tables(self.client, self.deployment.name)
         shutil.rmtree(self.settings.memory_uri)
         redis = Redis.from_url(self.deployment.addresses.redis)

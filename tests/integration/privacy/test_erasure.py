@@ -56,6 +56,7 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     deployment = Deployment(addresses, tmp_path)
     await deployment.prepare()
     yield deployment
+    await deployment.close()
 
 
 def feedback(name: str, answer_id: str, tenant: str, user: str, kind: str = "execution") -> FeedbackEvent:

@@ -491,6 +491,7 @@ def test_what_came_after_the_last_writing_is_not_missing(
     assert site.rebuild(store).restored[table] == before - done.restored[table]
 
 
+@pytest.mark.long
 def test_beside_agents_at_work_nothing_is_lost_doubled_or_made_older(site: Site) -> None:
     """Answers come again and new ones come while tables are emptied and rebuilt; agents would not bring these back."""
     more = [each for each in EXAMPLES[5::20] if each not in ANSWERS]
@@ -523,6 +524,7 @@ def test_beside_agents_at_work_nothing_is_lost_doubled_or_made_older(site: Site)
         assert sorted(map(untimed, found)) == sorted(map(untimed, site.tables[table]))
 
 
+@pytest.mark.long
 def test_another_region_that_has_only_what_others_send_comes_to_the_same(
     site: Site, archive: Path, tmp_path: Path
 ) -> None:

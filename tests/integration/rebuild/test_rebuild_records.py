@@ -25,6 +25,7 @@ from schemas.topics import (
     REVIEW_DECISIONS,
 )
 from tests.harness.deployment import Deployment
+from tests.harness.variants import variants
 from tests.integration.runtime.test_seen_versions import touchstone
 from workers.rebuild.rebuild_result import RebuildImpossible, Rebuilt
 from workers.rebuild.rebuild_sources import RecordSource
@@ -45,6 +46,7 @@ async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Depl
     deployment = Deployment(addresses, tmp_path, partitions=2)
     await deployment.prepare()
     yield deployment
+    await deployment.close()
 
 
 async def run(deployment: Deployment, store: Store, settings: Settings | None = None, **how: Any) -> Rebuilt:
@@ -141,8 +143,22 @@ async def test_a_row_that_the_store_has_in_a_later_revision_stays(deployment: De
     )
 
 
+DAMAGES = {
+    "a row of two": "ALTER TABLE {db}.answers DELETE WHERE completed_at < '{hour:%F %T}' SETTINGS mutations_sync = 2",
+    "facts": "TRUNCATE TABLE {db}.answer_facts",
+    "places": "TRUNCATE TABLE {db}.answer_places",
+    "moves": "TRUNCATE TABLE {db}.answer_moves",
+    "table of places": "DROP TABLE {db}.answer_places SYNC",
+    "database": "DROP DATABASE {db} SYNC",
+}
+IN_EVERY_RUN = ("a row of two, database",)
+
+
+@pytest.mark.parametrize(
+    "damages", variants([*IN_EVERY_RUN, "facts, places, moves, table of places"], in_every_run=IN_EVERY_RUN)
+)
 async def test_an_answer_that_has_moved_to_another_hour_counts_there_after_a_rebuild(
-    deployment: Deployment, client: AsyncClient
+    deployment: Deployment, client: AsyncClient, damages: str
 ) -> None:
     """In the order of the log, in reverse, with one row of two missing, and from nothing."""
     now = datetime.now(UTC)
@@ -158,13 +174,8 @@ async def test_an_answer_that_has_moved_to_another_hour_counts_there_after_a_reb
     await deployment.send([(b"key", value) for value in values], FEEDBACK_ANALYTICS)
     hour = times[1].replace(minute=0, second=0, microsecond=0, tzinfo=None)
     counted = f"SELECT hour, sum(answers) AS n FROM {deployment.name}.answer_hours FINAL GROUP BY hour HAVING n > 0 ORDER BY hour"
-    for damage in (
-        "SELECT 1", f"ALTER TABLE {deployment.name}.answers DELETE WHERE completed_at < '{hour:%F %T}' SETTINGS mutations_sync = 2",
-        f"TRUNCATE TABLE {deployment.name}.answer_facts", f"TRUNCATE TABLE {deployment.name}.answer_places",
-        f"TRUNCATE TABLE {deployment.name}.answer_moves", f"DROP TABLE {deployment.name}.answer_places SYNC",
-        f"DROP DATABASE {deployment.name} SYNC",
-    ):  # fmt: skip
-        await client.command(damage)
+    for damage in ("SELECT 1", *(DAMAGES[name] for name in damages.split(", "))):
+        await client.command(damage.format(db=deployment.name, hour=hour))
         assert (await run(deployment, Store.CLICKHOUSE)).is_verified
         assert (await client.query(counted)).result_rows == [(hour, 2)], damage
 

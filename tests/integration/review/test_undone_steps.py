@@ -11,6 +11,7 @@ from tests.harness.review_consoles import ANNA, APPROVE, BEN, Clock, Console, Pu
 from tests.harness.reviews import AT, review_request, store_decision, store_requests
 from workers.agents.tasks import deadline_sweeper
 from workers.agents.tasks.deadline_sweeper import DeadlineSweeper
+from workers.console.presentation.words import review_event_words
 from workers.delivery.producer import ConfirmedProducer
 from workers.errors import BrokerUnavailable
 from workers.review.decision_events import decided
@@ -175,6 +176,44 @@ async def test_decisions_on_several_requests_say_until_when_each_can_be_undone(
         body = BulkBody(action=action, review_ids=[request.review_id], preview=False)  # type: ignore[arg-type]
         (outcome,) = await team.act(body, ANNA)
         assert outcome.undo_until == clock.now + timedelta(seconds=10), action
+
+
+@pytest.mark.parametrize("with_redis", [True, False])
+async def test_an_undone_escalation_counts_before_its_row_is_there_and_leaves_the_one_before(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published, with_redis: bool
+) -> None:
+    request, service = review_request(1), console(with_redis=with_redis)
+    await store_requests(rows, [request])
+    await service.escalate(request.review_id, ANNA, reason="the first time")
+    await store_events(rows, published)
+    before = await service.item(request.review_id, ANNA)
+    clock.now += timedelta(hours=1)
+    await service.escalate(request.review_id, ANNA, "specialists", reason="the second time")
+    await store_events(rows, published)
+    clock.now += timedelta(milliseconds=1500.7)
+    await service.undo(request.review_id, ANNA)
+    item = await service.item(request.review_id, ANNA)
+    assert (item.queue, item.deadline_at, item.escalation) == (before.queue, before.deadline_at, before.escalation)
+    assert [(each.kind, each.detail) for each in item.history][-1] == ("resumed", before.queue)
+    await store_events(rows, published)
+    assert (await service.item(request.review_id, ANNA)).history == item.history
+    assert (await service.item(request.review_id, BEN)).history == item.history
+
+
+async def test_an_undone_skip_is_named_as_such(
+    console: Console, rows: AnalyticsStore, clock: Clock, published: Published
+) -> None:
+    request, service = review_request(1), console()
+    await store_requests(rows, [request])
+    await service.skip(request.review_id, ANNA)
+    clock.now += timedelta(seconds=1)
+    await service.undo(request.review_id, ANNA)
+    for _ in range(2):
+        history = (await service.item(request.review_id, ANNA)).history
+        assert [review_event_words(each.kind, each.detail) for each in history if each.kind == "resumed"] == [
+            "skip undone"
+        ]
+        await store_events(rows, published)
 
 
 # ------------------------------------------------------------------ second opinions

@@ -36,6 +36,11 @@ from workers.stores.clickhouse.migrations import migrate, read_migrations, remak
 Found = list[tuple[str, str, str, str]]
 
 
+@pytest.fixture
+def refreshed_figures() -> bool:
+    return True
+
+
 async def problems(settings: Settings, addresses: Addresses, agents: list[str] | None = None) -> Found:
     """Return everything that is not ok, as tuples."""
     scope = Scope(tuple(chosen_agents(agents, settings)), console=agents is None)

@@ -60,5 +60,5 @@ async def test_versions_are_listed_with_what_differs(addresses: Addresses, tmp_p
         assert code == 2
         assert "2026.9-lost" in errors
     finally:
-        await client.command(f"DROP DATABASE IF EXISTS {deployment.name}")
         await client.close()
+        await deployment.close()

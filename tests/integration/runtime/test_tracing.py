@@ -67,14 +67,21 @@ def answer(name: str, trace: dict[str, str] | None) -> tuple[bytes, bytes]:
     return name.encode(), json.dumps(event | ({"trace": trace} if trace else {})).encode()
 
 
-async def test_every_agents_spans_are_part_of_the_gateways_trace_and_of_each_other(
+@pytest.fixture
+async def deployment(
     addresses: Addresses, tmp_path: Path, collector: tuple[Collector, str], int8_folder: Path
-) -> None:
-    taking, endpoint = collector
-    deployment = Deployment(
-        addresses, tmp_path, int8=int8_folder, environment={"TOUCHSTONE_TRACING__ENDPOINT": endpoint}
-    )
+) -> AsyncIterator[Deployment]:
+    environment = {"TOUCHSTONE_TRACING__ENDPOINT": collector[1]}
+    deployment = Deployment(addresses, tmp_path, int8=int8_folder, environment=environment)
     await deployment.prepare()
+    yield deployment
+    await deployment.close()
+
+
+async def test_every_agents_spans_are_part_of_the_gateways_trace_and_of_each_other(
+    deployment: Deployment, collector: tuple[Collector, str]
+) -> None:
+    taking, _ = collector
     client = await deployment.client()
     try:
         worker = await deployment.start_worker()
@@ -99,7 +106,6 @@ async def test_every_agents_spans_are_part_of_the_gateways_trace_and_of_each_oth
         traces = (await client.query(f"SELECT answer_id, trace_id FROM {deployment.name}.answers FINAL")).result_rows
     finally:
         await client.close()
-        await deployment.close()
 
     own = sha256(record_key("t", "a-2").encode()).hexdigest()[:32]
     # What a worker says of its version is about no answer, and a trace of its own.

@@ -116,12 +116,20 @@ async def test_nothing_is_no_write(store: MemoryStore) -> None:
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="another C library tells nothing")
-async def test_versions_that_nobody_reads_again_do_not_stay_in_the_process(store: MemoryStore) -> None:
+async def test_versions_that_nobody_reads_again_do_not_stay_in_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred writes would keep 9 MiB with caches that are large enough."""
+    assert CACHED_BYTES <= 16 * 2**20
+    monkeypatch.setattr(memory_store, "CACHED_BYTES", 2 * 2**20)
+    store = MemoryStore(str(tmp_path / "memory"), 4)
+    await store.open()
     await store.remember([(turn("turn_0"), VECTOR)])
     before = _bytes_in_use()
-    for number in range(400):
+    for number in range(100):
         await store.remember([(turn(f"turn_{number}"), VECTOR)])
-    assert _bytes_in_use() - before < 2 * CACHED_BYTES
+    assert _bytes_in_use() - before < 2 * memory_store.CACHED_BYTES
+    await store.close()
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="another C library tells nothing")

@@ -12,7 +12,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
-from tests.harness.migrated import make_tables
+from tests.harness.migrated import make_tables, return_tables
 from tests.harness.named_queries import DEFAULTS, ask_named
 from workers.settings import ClickHouseSettings
 from workers.settings.addresses import Addresses
@@ -194,7 +194,7 @@ def planted(addresses: Addresses) -> Iterator[str]:
             await refresh_rollups(client, name)
 
     async def drop(client: AsyncClient) -> None:
-        await client.command(f"DROP DATABASE {name}")
+        await return_tables(client, name)
 
     asyncio.run(connected(fill))
     yield name

@@ -12,7 +12,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
-from tests.harness.migrated import make_tables
+from tests.harness.migrated import make_tables, return_tables
 from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore, connect
@@ -35,6 +35,7 @@ def answer(answer_id: str, hour: int = 10, **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
+    """A client whose database exists without tables."""
     opened = await connect(settings.clickhouse, addresses.clickhouse)
     await opened.command(f"CREATE DATABASE {settings.clickhouse.database}")
     opened.database = settings.clickhouse.database
@@ -45,9 +46,20 @@ async def client(settings: Settings, addresses: Addresses) -> AsyncIterator[Asyn
 
 
 @pytest.fixture
-async def store(client: AsyncClient, settings: Settings) -> AnalyticsStore:
-    await make_tables(client, settings.clickhouse.database)
-    return AnalyticsStore(client, settings.clickhouse.database)
+async def migrated(settings: Settings, addresses: Addresses) -> AsyncIterator[AsyncClient]:
+    """A client whose database has all tables and views."""
+    opened = await connect(settings.clickhouse, addresses.clickhouse)
+    await make_tables(opened, settings.clickhouse.database)
+    opened.database = settings.clickhouse.database
+    yield opened
+    opened.database = None
+    await return_tables(opened, settings.clickhouse.database)
+    await opened.close()
+
+
+@pytest.fixture
+async def store(migrated: AsyncClient, settings: Settings) -> AnalyticsStore:
+    return AnalyticsStore(migrated, settings.clickhouse.database)
 
 
 async def by_model(client: AsyncClient, settings: Settings) -> dict[Any, int]:
@@ -57,37 +69,37 @@ async def by_model(client: AsyncClient, settings: Settings) -> dict[Any, int]:
 
 
 async def test_an_answer_that_comes_again_as_another_models_is_counted_once_where_it_is_now(
-    store: AnalyticsStore, client: AsyncClient, settings: Settings
+    store: AnalyticsStore, migrated: AsyncClient, settings: Settings
 ) -> None:
     named = {"source_names": ["Wiki"], "source_citations": [1], "source_supported": [1]}
     zero = {"source_contradicted": [0], "source_unsupported": [0]}
     await store.insert("answers", [answer("a", model_id="small", grounding_score=0.5) | named | zero])
-    assert await by_model(client, settings) == {("live", 10, "small"): 1}
+    assert await by_model(migrated, settings) == {("live", 10, "small"): 1}
     await store.insert(
         "answers", [answer("a", model_id="large", grounding_score=None) | named | zero | {"source_names": ["Book"]}]
     )
-    assert await by_model(client, settings) == {("live", 10, "large"): 1}
-    sources = await client.query("SELECT source, answers FROM source_hours FINAL WHERE answers > 0")
+    assert await by_model(migrated, settings) == {("live", 10, "large"): 1}
+    sources = await migrated.query("SELECT source, answers FROM source_hours FINAL WHERE answers > 0")
     assert sources.result_rows == [("Book", 1)]
-    worst = await client.query("SELECT answer_id FROM worst_hours FINAL WHERE answer_id != ''")
+    worst = await migrated.query("SELECT answer_id FROM worst_hours FINAL WHERE answer_id != ''")
     assert worst.result_rows == []
 
 
 async def test_a_repeat_fills_the_facts_that_the_first_insert_missed(
-    store: AnalyticsStore, client: AsyncClient, settings: Settings
+    store: AnalyticsStore, migrated: AsyncClient, settings: Settings
 ) -> None:
     """The raw rows are there and known by their token, and the facts are not: a crash in between."""
     rows = [answer("a"), answer("b")]
     await store.insert("answers", rows)
-    await client.command("TRUNCATE TABLE answer_facts")
+    await migrated.command("TRUNCATE TABLE answer_facts")
     await store.insert("answers", rows)
-    assert await client.command("SELECT count() FROM answers") == 2, "the token was not recognised"
-    assert await client.command("SELECT count() FROM answer_facts FINAL") == 2
+    assert await migrated.command("SELECT count() FROM answers") == 2, "the token was not recognised"
+    assert await migrated.command("SELECT count() FROM answer_facts FINAL") == 2
 
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_in_any_order_with_repeats_and_refreshes_in_between_each_answer_counts_once(
-    store: AnalyticsStore, client: AsyncClient, settings: Settings, seed: int
+    store: AnalyticsStore, migrated: AsyncClient, settings: Settings, seed: int
 ) -> None:
     chooser = random.Random(seed)
     rows = [
@@ -107,8 +119,8 @@ async def test_in_any_order_with_repeats_and_refreshes_in_between_each_answer_co
     for start in range(0, len(arrivals), 9):
         await store.insert("answers", arrivals[start : start + 9])
         if chooser.random() < 0.4:
-            await refresh_rollups(client, settings.clickhouse.database)
-    assert await by_model(client, settings) == expected
+            await refresh_rollups(migrated, settings.clickhouse.database)
+    assert await by_model(migrated, settings) == expected
 
 
 def revision(answer_id: str, at: str, evaluated: int, **changes: Any) -> dict[str, Any]:
@@ -127,7 +139,7 @@ ORDERS = {"in order": (0, 1), "late": (1, 0), "repeated": (0, 1, 0)}
 
 
 async def test_an_answer_that_comes_again_with_another_hour_counts_in_the_hour_of_its_newest_revision(
-    store: AnalyticsStore, client: AsyncClient, settings: Settings
+    store: AnalyticsStore, migrated: AsyncClient, settings: Settings
 ) -> None:
     """Whatever arrives first, with a refresh after each arrival: both hours are right in every figure."""
     named = {"source_names": ["Wiki"], "source_citations": [1], "source_supported": [1]}
@@ -140,13 +152,13 @@ async def test_an_answer_that_comes_again_with_another_hour_counts_in_the_hour_o
             if arrival < len(order)
         ]
         await store.insert("answers", rows)
-        await refresh_rollups(client, settings.clickhouse.database)
+        await refresh_rollups(migrated, settings.clickhouse.database)
     expected = Counter(times[1][:13].replace("T", " ") + ":00:00" for _, times, _ in chosen)
     for table, counted, condition in (
         ("answer_hours", "sum(answers)", "1"), ("source_hours", "sum(answers)", "source = 'Wiki'"),
         ("stage_hours", "sum(answers)", "stage = 'model'"), ("worst_hours", "count()", "answer_id != ''"),
     ):  # fmt: skip
-        found = await client.query(
+        found = await migrated.query(
             f"SELECT toString(hour), {counted} AS n FROM {table} FINAL WHERE {condition} AND run = 'live' "
             "GROUP BY hour HAVING n > 0"
         )
@@ -166,15 +178,15 @@ async def test_an_answer_that_comes_again_with_another_hour_counts_in_the_hour_o
 
 
 async def test_an_answer_that_moves_back_counts_where_it_was_first_and_a_degraded_one_stays_away(
-    store: AnalyticsStore, client: AsyncClient, settings: Settings
+    store: AnalyticsStore, migrated: AsyncClient, settings: Settings
 ) -> None:
     for number, (hour, rank, expected) in enumerate(((9, 4, 9), (11, 4, 11), (9, 4, 9), (12, 2, 9))):
         await store.insert("answers", [revision("a", f"2026-11-02T{hour:02}:10:00Z", number, rank=rank)])
-        assert await by_model(client, settings) == {("live", expected, ROW["model_id"]): 1}
+        assert await by_model(migrated, settings) == {("live", expected, ROW["model_id"]): 1}
 
 
 async def test_two_writers_at_once_leave_each_answer_in_one_hour(
-    store: AnalyticsStore, client: AsyncClient, settings: Settings, addresses: Addresses
+    store: AnalyticsStore, migrated: AsyncClient, settings: Settings, addresses: Addresses
 ) -> None:
     """Neither insert sees the rows of the other one."""
     other = await connect(settings.clickhouse, addresses.clickhouse)
@@ -187,16 +199,16 @@ async def test_two_writers_at_once_leave_each_answer_in_one_hour(
         for start in range(0, len(names), 5):
             await asyncio.gather(
                 second.insert("answers", later[start : start + 5]), store.insert("answers", first[start : start + 5]),
-                refresh_rollups(client, settings.clickhouse.database),
+                refresh_rollups(migrated, settings.clickhouse.database),
             )  # fmt: skip
     finally:
         other.database = None
         await other.close()
-    assert await by_model(client, settings) == {("live", 11, ROW["model_id"]): len(names)}
+    assert await by_model(migrated, settings) == {("live", 11, ROW["model_id"]): len(names)}
 
 
 async def test_each_run_and_tenant_has_hours_of_its_own(
-    store: AnalyticsStore, client: AsyncClient, settings: Settings
+    store: AnalyticsStore, migrated: AsyncClient, settings: Settings
 ) -> None:
     """The answer of a replay or of another tenant does not move the live one."""
     await store.insert("answers", [
@@ -204,7 +216,7 @@ async def test_each_run_and_tenant_has_hours_of_its_own(
         revision("a", "2026-11-02T12:10:00Z", 2, tenant="other"),
     ])  # fmt: skip
     model = ROW["model_id"]
-    assert await by_model(client, settings) == {
+    assert await by_model(migrated, settings) == {
         ("live", 9, model): 1,
         ("live", 12, model): 1,
         ("replay-1", 11, model): 1,
@@ -212,7 +224,7 @@ async def test_each_run_and_tenant_has_hours_of_its_own(
 
 
 async def test_a_promoted_replay_has_the_hour_to_which_its_answer_has_moved(
-    store: AnalyticsStore, client: AsyncClient, settings: Settings
+    store: AnalyticsStore, migrated: AsyncClient, settings: Settings
 ) -> None:
     """The replay has read both records of the answer, as the live run has."""
     for number, hour in enumerate((9, 11)):
@@ -221,7 +233,7 @@ async def test_a_promoted_replay_has_the_hour_to_which_its_answer_has_moved(
     await RunStore(store, settings.clickhouse.database).set_promoted(
         "replay-1", True, datetime(2026, 11, 6, tzinfo=UTC)
     )
-    promoted = await client.query("SELECT toHour(hour), run FROM promoted_hours")
+    promoted = await migrated.query("SELECT toHour(hour), run FROM promoted_hours")
     assert promoted.result_rows == [(11, "replay-1")]
 
 
@@ -249,7 +261,7 @@ async def test_answers_that_had_moved_before_the_schema_knew_of_it_count_once_af
 
 
 async def test_a_reward_that_moves_is_taken_out_of_where_it_was(
-    store: AnalyticsStore, client: AsyncClient, settings: Settings
+    store: AnalyticsStore, migrated: AsyncClient, settings: Settings
 ) -> None:
     """Feedback came before its answer, under no tenant's name; the later revision arrives first or last."""
     common = {"reward_id": "r", "answer_id": "a", "error_occurred": False, "retry_detected": False}
@@ -266,8 +278,8 @@ async def test_a_reward_that_moves_is_taken_out_of_where_it_was(
     )
     for rows in ([early], [late], [early]):
         await store.insert("rewards", rows)
-        await refresh_rollups(client, settings.clickhouse.database)
-    assert (await client.query(figures)).result_rows == [("acme", 1, 0.9)]
+        await refresh_rollups(migrated, settings.clickhouse.database)
+    assert (await migrated.query(figures)).result_rows == [("acme", 1, 0.9)]
 
 
 async def test_what_was_there_before_the_facts_has_facts(client: AsyncClient, settings: Settings) -> None:
@@ -282,9 +294,9 @@ async def test_what_was_there_before_the_facts_has_facts(client: AsyncClient, se
     assert await client.command("SELECT count() FROM answers FINAL") == 5
 
 
-async def test_figures_are_refreshed_without_anybody_asking(store: AnalyticsStore, client: AsyncClient) -> None:
+async def test_figures_are_refreshed_without_anybody_asking(store: AnalyticsStore, migrated: AsyncClient) -> None:
     """ClickHouse does it each minute; that the views are scheduled is enough to know here."""
-    rows = await client.query(
+    rows = await migrated.query(
         "SELECT view, exception FROM system.view_refreshes WHERE database = currentDatabase() ORDER BY view"
     )
     assert rows.result_rows == [(name, "") for name in sorted([*REFRESHED, REFRESH])]

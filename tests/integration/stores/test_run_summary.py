@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,11 @@ ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
 
 
 @pytest.fixture
-async def deployment(addresses: Addresses, tmp_path: Path) -> Deployment:
+async def deployment(addresses: Addresses, tmp_path: Path) -> AsyncIterator[Deployment]:
     deployment = Deployment(addresses, tmp_path)
     await deployment.prepare()
-    return deployment
+    yield deployment
+    await deployment.close()
 
 
 def letter(name: str, key: str, failed_at: datetime = NOW, agent: str = "assembly") -> dict[str, Any]:

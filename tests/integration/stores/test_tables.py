@@ -4,16 +4,13 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-import pytest
 from clickhouse_connect.driver.asyncclient import AsyncClient
 
 from schemas.topics import FEEDBACK_ANALYTICS
-from tests.harness.migrated import make_tables
 from tests.harness.paths import DATA
 from workers.delivery.records import Record
 from workers.settings import Settings
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
-from workers.stores.clickhouse.migrations import migrate
 from workers.stores.clickhouse.rows.recorded_rows import stored_rows
 from workers.stores.tables.all_tables import BY_NAME, SUMS, TABLES
 from workers.stores.tables.table_row import Column, described_columns, select_list
@@ -26,18 +23,14 @@ ORDER BY table, position
 """
 
 
-@pytest.fixture
-def client(empty_database: AsyncClient) -> AsyncClient:
-    return empty_database
-
-
-async def test_every_class_has_the_columns_of_its_migrated_table(client: AsyncClient, settings: Settings) -> None:
+async def test_every_class_has_the_columns_of_its_migrated_table(
+    migrated_client: AsyncClient, settings: Settings
+) -> None:
     """Names, types, nullability, defaults and their order; a table without a class fails as well."""
     database = settings.clickhouse.database
-    await migrate(client, database)
     found: dict[str, list[Column]] = {}
     for table, name, kind, default_kind, default in (
-        await client.query(STORED, parameters={"database": database})
+        await migrated_client.query(STORED, parameters={"database": database})
     ).result_rows:
         assert default_kind in ("", "DEFAULT")
         found.setdefault(table, []).append(Column(name, kind, default))
@@ -47,18 +40,17 @@ async def test_every_class_has_the_columns_of_its_migrated_table(client: AsyncCl
 
 
 async def test_rows_that_an_earlier_version_recorded_are_stored_in_every_column(
-    client: AsyncClient, settings: Settings
+    migrated_client: AsyncClient, settings: Settings
 ) -> None:
     """They hold their null columns as well, and leave out columns with their defaults."""
     database = settings.clickhouse.database
-    await make_tables(client, database)
-    store = AnalyticsStore(client, database)
+    store = AnalyticsStore(migrated_client, database)
     values = (DATA / "rows_of_earlier_versions.jsonl").read_bytes().splitlines()
     for value in values:
         ((table, columns),) = stored_rows(Record(FEEDBACK_ANALYTICS.name, 0, 0, None, value, [], 0.0))
         await store.insert(table, [columns])
         row = BY_NAME[table]
-        found = await client.query(f"SELECT {select_list(row)} FROM {database}.{table}")
+        found = await migrated_client.query(f"SELECT {select_list(row)} FROM {database}.{table}")
         stored = [row.read(each).columns for each in found.named_results()]
         sent = {name: _comparable(each) for name, each in columns.items() if each is not None}
         assert sent in [{name: _comparable(one.get(name)) for name in sent} for one in stored]

@@ -162,6 +162,19 @@ def test_every_agent_is_bounded_in_bytes() -> None:
         assert limits.in_flight_bytes == settings.delivery.in_flight_bytes
 
 
+@pytest.mark.parametrize("agent", ["citations", "grounding", "quality"])
+async def test_an_evaluating_agent_takes_long_answers_one_by_one(tmp_path: Path, agent: str) -> None:
+    probe = Probe(tmp_path, AGENTS[agent].limits(Settings(_env_file=None)))
+    probe.go_on.set()
+    try:
+        for offset, size in enumerate((60_000, 50_000, *[1_000] * 12)):
+            await probe.processor.submit(work(offset, size))
+        assert await probe.processor.drain(60)
+    finally:
+        await probe.processor.stop()
+    assert probe.batches == [[60_000], [50_000, *[1_000] * 7], [1_000] * 5]
+
+
 # ---- the join
 
 
@@ -239,6 +252,27 @@ async def test_an_evaluation_agent_reads_and_writes_in_a_thread() -> None:
     results[1].raise_metrics()
     assert unread._value.get() == before + 1
     assert threads and threading.get_ident() not in threads
+
+
+async def test_reports_do_not_wait_for_the_evaluations_of_later_batches() -> None:
+    held = threading.Event()
+    given = context(Settings(_env_file=None))
+
+    def evaluate(prepared: GeneratedAnswer, _: Any) -> CitationFindings:
+        for _ in range(2):  # both threads of the pool are busy from now on
+            given.steps_pool.submit(held.wait)
+        return CitationFindings()
+
+    evaluator = Evaluator("citations", CitationFindings, CitationReport, lambda answer, _: answer, evaluate)
+    handle = evaluation_handler(evaluator, given, ServiceModels(None, None))
+    value = GeneratedAnswer.model_validate(example(GeneratedAnswer)).to_bytes()
+    try:
+        async with asyncio.timeout(60):
+            results = await handle([WorkItem(Record("answers.generated", 0, 0, None, value))])
+    finally:
+        held.set()
+    assert not isinstance(results[0], Exception)
+    assert len(results[0]) == 1
 
 
 async def test_release_reads_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from schemas.export import example
+from schemas.feedback import FeedbackEvent
 from schemas.review import ReviewDecision
 from workers.console.presentation.answer_history import contrary_words, history_of
 from workers.stores.clickhouse.rows.review_rows import decision_row
@@ -60,3 +61,39 @@ def test_a_failed_call_says_what_the_gateway_said_of_it(status: str, error: str,
     at = dict.fromkeys(("requested_at", "completed_at", "enriched_at"), datetime(2026, 11, 2, 8, tzinfo=UTC))
     stored = StoredAnswer(EVALUATED | {"status": status, "error": error, "state": "released"} | at)
     assert [each.detail for each in history_of(stored) if each.what == "answered"] == [words]
+
+
+def test_a_waiting_answer_says_at_its_head_that_a_decision_was_undone() -> None:
+    at = datetime(2026, 11, 2, 8, tzinfo=UTC)
+    undone = {"action": "reject", "decided_at": at.isoformat()}
+    event = {
+        "kind": "undone", "reviewer": "anna", "queue": "", "assignee": "", "undone": json.dumps(undone), "reason": "",
+        "deadline_at": None, "occurred_at": at,
+    }  # fmt: skip
+    evaluated = EVALUATED | dict.fromkeys(("requested_at", "completed_at", "enriched_at"), at)
+    waiting = StoredAnswer(evaluated, reviews=[{"state": "open"}], review_events=[event])
+    assert contrary_words(waiting) == [
+        "A review was requested, and nothing is decided yet.",
+        "Rejected by anna on 2026-11-02 08:00:00 UTC and undone before it took effect; nothing changed for readers.",
+    ]
+    assert contrary_words(StoredAnswer(evaluated, reviews=[{"state": "open"}], blind=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "signals", "what", "detail"),
+    [
+        ("execution", {"status": "success"}, "end of the call reported by the gateway", "without an error"),
+        ("execution", {"status": "error"}, "end of the call reported by the gateway", "with an error"),
+        ("explicit", {"rating": 5}, "feedback", "rating 5"),
+    ],
+)
+def test_reports_of_the_gateway_are_named_as_such(
+    kind: str, signals: dict[str, object], what: str, detail: str
+) -> None:
+    at = datetime(2026, 11, 2, 8, tzinfo=UTC)
+    event = FeedbackEvent.model_validate(
+        {"feedback_id": "f", "answer_id": "a", "kind": kind, "occurred_at": at, kind: signals}
+    )
+    evaluated = EVALUATED | dict.fromkeys(("requested_at", "completed_at", "enriched_at"), at)
+    stored = StoredAnswer(evaluated, feedback=[{"event": event.model_dump_json()}])
+    assert [(each.what, each.detail) for each in history_of(stored)][-1] == (what, detail)

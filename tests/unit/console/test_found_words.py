@@ -76,6 +76,12 @@ def test_a_text_whose_words_stand_at_its_begin_is_cut_behind_it(text: str, searc
     assert passage_around(text, words_of_search(search) if search else []) == shown
 
 
+def test_the_beginning_of_a_longer_text_has_an_ellipsis_however_short_it_is() -> None:
+    assert passage_around("providing a", [], is_cut=True) == "providing a…"
+    assert passage_around(f"{'word ' * 50}wettest ye", [], is_cut=True).endswith("wettest ye…")
+    assert passage_around("A cut question …", [], is_cut=True) == "A cut question …"
+
+
 def test_a_passage_begins_with_a_word() -> None:
     shown = passage_around(f"{'abcdefg ' * 100}target end", ["target"])
     assert shown.startswith(f"{ELLIPSIS}abcdefg ")

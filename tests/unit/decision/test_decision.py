@@ -293,7 +293,7 @@ CASES = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(CASES)
 @example(GATE)
 def test_every_combination_keeps_the_settled_order(case: Case) -> None:
@@ -320,7 +320,7 @@ def test_every_combination_keeps_the_settled_order(case: Case) -> None:
     assert len(set(decision.reasons)) == len(decision.reasons)
 
 
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(CASES)
 def test_nothing_doubtful_is_ever_remembered(case: Case) -> None:
     decision = case.decide()

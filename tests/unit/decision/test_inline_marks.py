@@ -189,3 +189,20 @@ class TestMarks:
         assert marked.count("x [1].\n```") == text.count("x [1].\n```")
         again = annotate(text, found.citations, [], inline=inline, ungrounded=ungrounded)
         assert again == marked
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("Click the option System (display, power).", "Click the option System (display, power) [2]."),
+        ("Choose “Sync Audiobooks”.", "Choose “Sync Audiobooks” [2]."),
+        ('Choose "Sync Audiobooks."', 'Choose "Sync Audiobooks." [2]'),
+        ("(The valve is open.)", "(The valve is open.) [2]"),
+        ("Wählen Sie „Sync“.", "Wählen Sie „Sync“ [2]."),
+        ("See [the guide](https://example.org/a_(b)).", "See [the guide](https://example.org/a_(b)) [2]."),
+        ("**The valve is open.**", "**The valve is open [2].**"),
+        ("The valve is open", "The valve is open [2]"),
+    ],
+)
+def test_a_proposed_citation_stands_behind_brackets_and_quotation_marks(text: str, marked: str) -> None:
+    assert annotate(text, [], [claim(text, text, "supported", proposed_numbers=[2])], inline="propose") == marked

@@ -103,3 +103,10 @@ def test_a_fact_without_effect_in_the_mode_is_not_known() -> None:
     assert [row.applies for row in stored.rows if row.fact == "conflicting_sources"] == [True]
     _, stored = both(Case(), silent)
     assert [row.applies for row in stored.rows if row.fact == "conflicting_sources"] == [None]
+
+
+def test_a_rule_that_asks_for_no_citations_says_so() -> None:
+    explained = both(replace(GATE, uncited=True), kept=True)
+    for each in explained:
+        (words,) = [rule for rule in rules_in_words(each) if rule.name == words_of("uncited_claim")]
+        assert (words.measured, words.result) == ("1", "passed: citations are not required")

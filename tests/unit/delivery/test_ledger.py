@@ -100,7 +100,7 @@ class LedgerMachine(RuleBasedStateMachine):
             assert self.ledger.committable(TP) == expected
 
 
-LedgerMachine.TestCase.settings = settings(max_examples=200, stateful_step_count=60, deadline=None)
+LedgerMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=60, deadline=None)
 TestLedger = LedgerMachine.TestCase
 
 

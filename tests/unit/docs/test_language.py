@@ -25,6 +25,8 @@ DIALECT = re.compile(
 """Words of a private dialect; the field says evaluate, report, available, unknown, fix, depend on, again, compare."""
 QUOTED = re.compile(r"``?[^`]*``?|\"[^\"]*\"")
 """Names of code and examples, in which any word may occur."""
+JOINT = re.compile(r"[\"']\s*f?[\"']")
+"""Between the parts of a text that stands in several literals."""
 LOG_EVENT = re.compile(r"[a-z]+(?:_[a-z]+)*_(?:\w+ed|timed_out|lost)")
 """A noun and a past participle."""
 LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
@@ -128,6 +130,8 @@ def _noun_clauses(source: str, name: str) -> Iterator[str]:
 
 
 def _dialect(source: str, name: str) -> Iterator[str]:
+    if not DIALECT.search(source) and not DIALECT.search(JOINT.sub("", source)):
+        return
     for line, text in (*_comments(source), *_texts(_parsed(source))):
         for match in DIALECT.finditer(QUOTED.sub("", text)):
             yield f"{name}:{line} {match[0]}"
@@ -162,7 +166,7 @@ def _fixed_text(value: ast.expr) -> str:
 
 
 def _log_events(source: str) -> Iterator[str]:
-    for node in ast.walk(_parsed(source)):
+    for node in ast.walk(_parsed(source)) if "log." in source else ():
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)

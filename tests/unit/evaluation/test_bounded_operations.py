@@ -23,11 +23,11 @@ from workers.evaluation.quality.quality_evaluator import evaluate_quality, prepa
 from workers.evaluation.thresholds import GroundingThresholds, QualityThresholds
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
-SHORT, LONG, LONGEST = 2_000, 4_000, 60_000
+SHORT, LONG, LONGEST = 1_200, 2_400, 60_000
 """Code points of the answers that are compared."""
 GROWTH_TO_LONG, GROWTH = 1.1, 1.3
 """Largest ratio of operations for each code point between a longer answer and the shorter one: linear is 1, quadratic 2 for
-the long one and 30 for the longest."""
+the long one and 50 for the longest."""
 MOST = 1_200
 """Maximum operations for each code point of the answer."""
 MOST_WITH_TOOLS = 2_400

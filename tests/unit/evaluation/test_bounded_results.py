@@ -15,10 +15,12 @@ from workers.evaluation.quality.quality_evaluator import evaluate_quality, prepa
 from workers.evaluation.thresholds import GroundingThresholds, QualityThresholds
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
-SHORT, LONG = 4_000, 16_000
+SHORT, LONG = 2_000, 8_000
 """Code points of the results that are compared; a short result has fewer figures than are derived at most."""
 QUERIES = ("And the second one?", "How long does it run there?", "it " * 160)
 """Follow-ups, and pronouns that each turn is searched for."""
+SEARCHED = ("questions", "pronouns", "lists")
+"""Turns after which all of these are asked, and after the others one."""
 
 
 def evaluate(answer: GeneratedAnswer) -> None:
@@ -57,19 +59,19 @@ def test_operations_grow_with_the_results_of_tools(name: str) -> None:
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_operations_for_each_code_point_of_an_answer_over_hostile_results_are_bounded(name: str) -> None:
-    answer = over_results(RESULTS[name], SHORT, claims=2_000)
+    answer = over_results(RESULTS[name], SHORT, claims=1_000)
     assert operations(answer) / len(answer.answer) <= MOST_WITH_TOOLS
 
 
 @pytest.mark.parametrize("name", TURNS)
 def test_operations_grow_with_the_turns_before_the_query(name: str) -> None:
-    """Twelve turns of 4,000 code points take no more for each than three of 1,000."""
+    """Twelve turns of 2,000 code points take no more for each than three of 500."""
 
     def for_each(turns: int, length: int, query: str) -> float:
         return operations(after_turns(TURNS[name], turns, length, query)) / (turns * length)
 
-    for query in QUERIES:
-        short, long = for_each(3, 1_000, query), for_each(12, 4_000, query)
+    for query in QUERIES if name in SEARCHED else QUERIES[1:2]:
+        short, long = for_each(3, 500, query), for_each(12, 2_000, query)
         assert long <= GROWTH * short + 12, query
 
 

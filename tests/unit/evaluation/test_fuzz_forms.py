@@ -62,7 +62,7 @@ QUERIES = st.builds(
     PHRASES,
     st.sampled_from(("", "?", "?!", ".", "…", " too?")),
 )
-FUZZ = settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+FUZZ = settings(max_examples=160, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 def evaluated(text: str, contexts: list[ContextChunk], **fields: Any) -> GroundingFindings:
@@ -92,7 +92,7 @@ def test_no_value_of_a_result_fails_an_answer(claim: str, record: Any) -> None:
     assert evaluated(claim, [result(record)]).claims_total >= 0
 
 
-@settings(FUZZ, max_examples=150)
+@settings(FUZZ, max_examples=70)
 @given(QUERIES)
 def test_no_question_behind_another_fails_an_answer(query: str) -> None:
     turns = [

@@ -195,8 +195,8 @@ def assert_offsets(answer: GeneratedAnswer, found: Mapping[str, Any]) -> None:
 
 
 SUBSETS = [subset for size in range(4) for subset in combinations(("citations", "grounding", "quality"), size)]
-FUZZ = settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-FUZZ_RECORDS = settings(FUZZ, max_examples=100)
+FUZZ = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+FUZZ_RECORDS = settings(FUZZ, max_examples=40)
 """Number of examples for whole answers: each example passes every evaluator, and their results are written eight times."""
 
 
@@ -281,10 +281,10 @@ def _chunks(count: int, **fields: str) -> list[dict[str, Any]]:
 WORST: dict[str, dict[str, Any]] = {
     "60,000 wide code points": {"answer": WIDE * 60_000, "contexts": _chunks(2)},
     "control characters": {"answer": "\x01" * 50_000, "contexts": _chunks(2)},
-    "control characters and claims": {"answer": "\x01It is \x02 so. " * 3_500, "contexts": _chunks(2)},
+    "control characters and claims": {"answer": "\x01It is \x02 so. " * 500 + "\x01" * 45_000, "contexts": _chunks(2)},
     "400 long claims": {"answer": ("Loki " + WIDE * 130 + " fell. ") * 400, "contexts": _chunks(3, content=WIDE * 290 + " Loki fell.")},
-    "400 claims that cite everything": {"answer": "Loki restarts again and again. [1-200] " * 1_500, "contexts": _chunks(200)},
-    "thousands of markers": {"answer": "a [1-200] " * 6_000, "contexts": _chunks(200)},
+    "400 claims that cite everything": {"answer": "Loki restarts again and again. [1-200] " * 450 + WIDE * 40_000, "contexts": _chunks(200)},
+    "thousands of markers": {"answer": "a [1-200] " * 1_500 + WIDE * 40_000, "contexts": _chunks(200)},
     "markers of nothing": {"answer": "a [Source: " + WIDE * 40 + "]. " + "[999] " * 6_000, "contexts": _chunks(1)},
     "inferences": {"answer": "[AI inference] " * 4_000, "contexts": _chunks(1)},
     "hedges": {"answer": "maybe " * 10_000, "contexts": _chunks(1)},
@@ -309,7 +309,7 @@ WORST: dict[str, dict[str, Any]] = {
     },
     "unknown fields that grow": {"answer": "Loki restarts. [1]", "contexts": _chunks(1), "x": [1e15] * 60_000},
     "200 empty contexts": {"answer": "[1] " * 10_000, "contexts": _chunks(200, content="")},
-    "labels": {"answer": "Note: \x01\n\n" * 6_000, "contexts": _chunks(1)},
+    "labels": {"answer": "Note: \x01\n\n" * 3_000, "contexts": _chunks(1)},
     "a long query": {"answer": WIDE * 40_000, "query": WIDE * 20_000, "contexts": _chunks(1), "error": WIDE * 2_000},
     "a whole JSON context": {"answer": "Loki restarts. " * 100, "contexts": [{"chunk_id": "c", "content": json.dumps([{"k": n} for n in range(6_000)])}]},
 }  # fmt: skip

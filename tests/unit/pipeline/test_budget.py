@@ -88,7 +88,7 @@ def test_the_budget_bounds_what_an_evaluation_does(name: str, monkeypatch: pytes
     budget = Budget()
     monkeypatch.setattr(evaluator, "Budget", lambda: budget)
     make = TEXTS[name]
-    evaluation = grounding_evaluator(Settings(_env_file=None)).begin(answer(make(2_000), [make(1_000)] * 4), ())
+    evaluation = grounding_evaluator(Settings(_env_file=None)).begin(answer(make(1_000), [make(600)] * 4), ())
 
     def evaluate() -> None:
         evaluation.prepare()
@@ -100,20 +100,20 @@ def test_the_budget_bounds_what_an_evaluation_does(name: str, monkeypatch: pytes
 
 
 def over_result(make: Make) -> GeneratedAnswer:
-    contexts = [{"chunk_id": "t", "content": make(12_000), "source_type": "tool", "tool": {"name": "f"}}]
-    return answer(CLAIMS(2_000), [], contexts=contexts)
+    contexts = [{"chunk_id": "t", "content": make(6_000), "source_type": "tool", "tool": {"name": "f"}}]
+    return answer(CLAIMS(1_000), [], contexts=contexts)
 
 
 def after_turns(make: Make) -> GeneratedAnswer:
-    turns = conversation(make, 16, 3_000)
-    return answer(CLAIMS(500), [CLAIMS(1_000)], query="How long does it run there?", conversation=turns)
+    turns = conversation(make, 16, 1_500)
+    return answer(CLAIMS(500), [CLAIMS(500)], query="How long does it run there?", conversation=turns)
 
 
 def after_steps() -> GeneratedAnswer:
-    """A run of as many and as long steps as are read."""
-    output = series(lambda i: f"Item {i} costs ${3 * i + 11} for {i} minutes.", " ")(5_000)
+    """A run of as many steps as are read."""
+    output = series(lambda i: f"Item {i} costs ${3 * i + 11} for {i} minutes.", " ")(2_000)
     steps = [{"kind": "tool", "name": "f", "output": output}] * 50
-    return answer(CLAIMS(8_000), [CLAIMS(1_000)], steps=steps)
+    return answer(CLAIMS(2_000), [CLAIMS(1_000)], steps=steps)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import gc
 import json
 import random
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -75,14 +76,18 @@ SPECIAL = (
 )  # fmt: skip
 
 
+REST_OF_STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"')
+"""Ends at the first quote that no backslash escapes."""
+
+
 def raw_json(content: Any) -> bytes:
     """JSON in which a string that begins with ``RAW`` stands for its rest, unquoted."""
     parts = json.dumps(content, ensure_ascii=False).split('"' + RAW)
     rest = []
     for part in parts[1:]:
-        # The string ends at the first quote that no backslash escapes.
-        end = next(i for i, c in enumerate(part) if c == '"' and (len(part[:i]) - len(part[:i].rstrip("\\"))) % 2 == 0)
-        rest.append(json.loads('"' + part[:end] + '"') + part[end + 1 :])
+        text = REST_OF_STRING.match(part)
+        assert text is not None
+        rest.append(json.loads('"' + text[0]) + part[text.end() :])
     return "".join([parts[0], *rest]).encode("utf-8", "surrogatepass")
 
 
@@ -224,7 +229,7 @@ ENDINGS: dict[str, Callable[[dict[str, Any], int], bytes]] = {
 }
 
 
-SMALL_BYTES, LARGE_BYTES = 15_000, 900_000
+SMALL_BYTES, LARGE_BYTES = 7_500, 450_000
 MOST_GROWTH = 1.5
 """Halfway between an exponent of one, where each byte costs the same, and of two, where it costs as many looks as there
 are bytes. Over sixty times the size, a step is within it: a byte may cost several times as much where a record leaves

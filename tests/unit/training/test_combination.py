@@ -19,7 +19,7 @@ from workers.measurement.fits import fitting
 from workers.measurement.labelled_answers import LabelledRow
 from workers.measurement.measured_answers import MeasuredRow, measure_row
 
-ROWS = 160
+ROWS = 100
 VECTOR = np.array([1.0], dtype=np.float32)
 Scores = dict[tuple[str, str], NDArray[np.float64]]
 

@@ -44,6 +44,8 @@ _AGAINST = {
     for decided in ("approve", "reject", "correct")
 }  # fmt: skip
 """Rulings and actions that speak against a final decision, by its action."""
+_FEEDBACK = {"execution": "end of the call reported by the gateway", "retry": "question asked again"}
+"""Words for the kinds of feedback that no reader gives."""
 _LOCKS = ("assigned", "unassigned")
 
 
@@ -71,7 +73,11 @@ def contrary_words(stored: StoredAnswer) -> list[str]:
     if final is None:
         if stored.blind or not any(review["state"] == "open" for review in stored.reviews):
             return []
-        return ["A review was requested, and nothing is decided yet.", *_escalation(stored, waits=True)]
+        return [
+            "A review was requested, and nothing is decided yet.",
+            *_undone(stored),
+            *_escalation(stored, waits=True),
+        ]
     others = [row for row in stored.decisions if (row["ruling"], row["action"]) in _AGAINST[final["action"]]]
     return [
         *later,
@@ -108,6 +114,13 @@ def _escalation(stored: StoredAnswer, *, waits: bool) -> Iterator[str]:
     why = f": {words_of(last['reason'])}" if last["reason"] else ""
     ends = f" Its deadline is {time_words(last['deadline_at'])}." if waits and last["deadline_at"] else ""
     yield f"Escalated by {last['reviewer']} on {time_words(last['occurred_at'])} to the queue “{last['queue']}”{why}.{ends}"
+
+
+def _undone(stored: StoredAnswer) -> Iterator[str]:
+    """Yield a sentence on each decision on a waiting request that was undone."""
+    for event in stored.review_events:
+        if event["kind"] == "undone":
+            yield outcome_words(_event_record(event))
 
 
 def _undoes_escalation(event: Row) -> bool:
@@ -183,11 +196,7 @@ def _events(stored: StoredAnswer) -> Iterator[Happening]:
             yield Happening(at=at, what=review_event_words(kind), detail=f"by {by}")
             continue
         undone = from_json(event["undone"] or "{}")
-        target = event["assignee"] or event["queue"]
-        record = Recorded(
-            kind, undone.get("action", ""), "", by, at, undone.get("with_warning", False), target,
-            made=datetime.fromisoformat(undone["decided_at"]) if undone else None,
-        )  # fmt: skip
+        record = _event_record(event)
         steps = {"undone": "decision undone", "given": "review assigned"}
         what = review_event_words(kind) if kind.startswith("opinion_") else steps.get(kind, f"review {kind}")
         corrected = undone.get("corrected_answer")
@@ -197,6 +206,16 @@ def _events(stored: StoredAnswer) -> Iterator[Happening]:
             what=what,
             detail=f"{outcome_words(record)}{said}" + (f" Its correction was: {corrected}" if corrected else ""),
         )
+
+
+def _event_record(event: Row) -> Recorded:
+    """Return a stored step of a review as a record."""
+    undone = from_json(event["undone"] or "{}")
+    return Recorded(
+        event["kind"], undone.get("action", ""), "", event["reviewer"], event["occurred_at"],
+        undone.get("with_warning", False), event["assignee"] or event["queue"],
+        made=datetime.fromisoformat(undone["decided_at"]) if undone else None,
+    )  # fmt: skip
 
 
 def _decided(stored: StoredAnswer) -> Iterator[Happening]:
@@ -236,7 +255,8 @@ def _given(stored: StoredAnswer) -> Iterator[Happening]:
     """Yield feedback of readers; that of reviewers repeats their decisions."""
     for event in latest_feedback(stored.feedback):
         if not is_of_reviewer(event):
-            yield Happening(at=event.occurred_at, what="feedback", detail=_summary(event))
+            what = _FEEDBACK.get(event.kind, "feedback")
+            yield Happening(at=event.occurred_at, what=what, detail=_summary(event))
 
 
 def _summary(event: FeedbackEvent) -> str:
@@ -248,7 +268,9 @@ def _summary(event: FeedbackEvent) -> str:
         for name, value in given.items()
         if value not in (None, [], "") and name != "comment"
     ]
-    return ", ".join(said) or str(event.kind)
+    if event.execution is not None:
+        said = ["with an error" if event.execution.status == "error" else "without an error"]
+    return ", ".join(said) or words_of(event.kind)
 
 
 def _said(reason: str | None, comment: str | None) -> str:

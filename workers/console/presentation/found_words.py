@@ -34,7 +34,7 @@ def found_places(text: str, words: Sequence[str]) -> Iterator[tuple[int, int, st
             yield places[begin], max(places[end], places[end - 1] + 1), word
 
 
-def passage_around(text: str, words: Sequence[str], length: int = MAX_TEXT) -> str:
+def passage_around(text: str, words: Sequence[str], is_cut: bool = False, length: int = MAX_TEXT) -> str:
     """Return the part of a text that holds most of some words, the first one of them near its begin.
 
     A text whose words stand at its begin, or which holds none, is cut behind ``length`` characters.
@@ -42,8 +42,11 @@ def passage_around(text: str, words: Sequence[str], length: int = MAX_TEXT) -> s
     Args:
         text: the text.
         words: words and phrases without accents, in any case.
+        is_cut: the text is the beginning of a longer one: an ellipsis stands at its end, too.
         length: maximum number of characters of the text in it; an ellipsis stands where more was left out.
     """
+    if is_cut:
+        text = f"{text.removesuffix(ELLIPSIS)}{ELLIPSIS}"
     if len(text) <= LEAD:
         return text
     places = sorted(found_places(text, words))

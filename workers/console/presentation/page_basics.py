@@ -26,13 +26,23 @@ from workers.console.presentation.minima import beside, whole
 from workers.console.presentation.plain_markdown import plain_text
 from workers.console.presentation.rendering import citation_kind, citation_link, markdown, web_address
 from workers.console.presentation.rule_words import rules_in_words, winning_words
-from workers.console.presentation.verdicts import ESTIMATE, MEANINGS, OWN_VERDICTS, VERDICTS, score_words, shade_of
+from workers.console.presentation.verdicts import (
+    DOUBTED,
+    ESTIMATE,
+    MEANINGS,
+    OWN_VERDICTS,
+    VERDICTS,
+    score_words,
+    shade_of,
+)
 from workers.console.presentation.words import (
     ACTIVE_TIME,
     MODES,
+    REVIEWS_MEASURE,
     SCORES,
     SHOWN_BY,
     STATES,
+    TEXT_SHOWN,
     WHAT_HAPPENED,
     level_of,
     review_event_words,
@@ -131,8 +141,8 @@ ENVIRONMENT.filters |= {
     "visible": visible, "plain": plain_text, "cut": cut_at_word, "marked_words": marked_words, "passage_around": passage_around, "score": _score, "whole": whole, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "in_editor": _in_editor, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
-    "VERDICTS": VERDICTS, "MODES": MODES, "ACTIVE_TIME": ACTIVE_TIME, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "shows_nothing": shows_nothing, "is_empty": is_empty, "SHOWN_EMPTY": SHOWN_EMPTY, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "final_advice": final_advice, "VIA": VIA, "citation_kind": citation_kind, "citation_link": citation_link, "web_address": web_address, "PERIODS": list(PERIODS),
-    "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "rules_in_words": rules_in_words, "winning_words": winning_words, "contrary_claims": contrary_words, "CODE_MEANINGS": CODE_MEANINGS, "call_text": call_text, "SCORES": SCORES, "STATES": STATES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
+    "VERDICTS": VERDICTS, "DOUBTED": DOUBTED, "MODES": MODES, "ACTIVE_TIME": ACTIVE_TIME, "REVIEWS_MEASURE": REVIEWS_MEASURE, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "shows_nothing": shows_nothing, "is_empty": is_empty, "SHOWN_EMPTY": SHOWN_EMPTY, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "final_advice": final_advice, "VIA": VIA, "citation_kind": citation_kind, "citation_link": citation_link, "web_address": web_address, "PERIODS": list(PERIODS),
+    "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "TEXT_SHOWN": TEXT_SHOWN, "rules_in_words": rules_in_words, "winning_words": winning_words, "contrary_claims": contrary_words, "CODE_MEANINGS": CODE_MEANINGS, "call_text": call_text, "SCORES": SCORES, "STATES": STATES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 
 

@@ -123,7 +123,12 @@ async def search(
         )
         if value
     }
-    return page("search.html", request, principal, given=given, found=found, links=links, words=words)
+    others = {} if "verdict_by" in chosen else {"verdict_by": "evaluation"}
+    other_verdicts = urlencode({name: value for name, value in chosen.items() if name != "verdict_by"} | others)
+    return page(
+        "search.html", request, principal, given=given, found=found, links=links, words=words,
+        other_verdicts=other_verdicts, shown=shown,
+    )  # fmt: skip
 
 
 @router.get("/answers/{answer_id:path}")
@@ -150,6 +155,11 @@ async def answer(
         }
     digests = sorted(set(uncited_digests(stored).values()))
     contents = await resources.citations.contents(detail.tenant, digests) if digests else {}
+    primary: dict[int, list[int]] = {}
+    for place, claim in enumerate(detail.claims, 1):
+        if claim.primary_number:
+            primary.setdefault(claim.primary_number, []).append(place)
+    added = {each.number for each in detail.citations if each.valid and "attributed" in each.forms}
     explanation = explanation_of(stored, resources.settings)
     thresholds = {row.fact: row.threshold for row in explanation.rows}
     return page(
@@ -159,7 +169,7 @@ async def answer(
         rendered=marked_markdown(detail.answer, detail.claims, VERDICTS, detail.citations),
         claim_words=claim_words(detail.answer, detail.claims),
         by_number={citation.number: citation for citation in detail.citations if citation.valid},
-        primary={claim.primary_number for claim in detail.claims if claim.primary_number},
+        primary=primary, added=added,
         explanation=explanation,
         addresses={
             source.number: source_address(source, resources.settings.release.url_rules) for source in detail.sources

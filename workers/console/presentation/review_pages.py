@@ -4,6 +4,7 @@ Both keep their filters in their address.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -111,12 +112,13 @@ async def queue(request: Request, principal: Reviewing, service: Service, team: 
     with refusals():
         found = await service.queue(filters, who, cursor=cursor or None, limit=PAGE_SIZE)
     resources.accesses.note_page(principal, "queue", [(item.tenant, item.answer_id) for item in found.items])
+    texts = await service.beginnings([(item.tenant, item.review_id) for item in found.items])
     return page(
         "queue.html", request, principal, undo_seconds=resources.settings.review.undo_seconds,
         review_address=address_of(filters.of_open if filters.state == "decided" else filters),
         found=found, more=_page_address(filters, found.next_cursor, [*trail, cursor]) if found.next_cursor else None,
         previous=_page_address(filters, trail[-1] if trail else "", trail[:-1]) if cursor else None, now=resources.now(), figures_days=days, periods=FIGURES_DAYS,
-        may_review=team.may_review,
+        may_review=team.may_review, begins=_begins(texts),
         minima={tenant: gate_range(resources.settings, tenant) for tenant in {item.tenant for item in found.items}},
         reviewers=await team.reviewers(who, days), **await filter_values(team, who, filters),
     )  # fmt: skip
@@ -142,6 +144,11 @@ async def disagreements(
     )
 
 
+def _begins(texts: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:
+    """Return the beginnings of answers on one line, by tenant and review identifier; an unknown text is empty."""
+    return defaultdict(str, {key: cut_at_word(plain_text(text), MAX_BEGIN) for key, text in texts.items()})
+
+
 class NextRequest(Filters):
     """Filters of the next review request, and requests to leave out.
 
@@ -161,9 +168,9 @@ async def review(request: Request, principal: Reviewing, service: Service, team:
 
 
 @router.get("/review/counts")
-async def review_counts(principal: Reviewing, service: Service) -> dict[str, int]:
-    """Return how many requests are open, and of how many the readers wait, for the head of the page."""
-    totals = await service.open_totals(reviewer_of(principal))
+async def review_counts(request: Request, principal: Reviewing, service: Service) -> dict[str, int]:
+    """Return how many requests that the filters choose are open, and of how many the readers wait, for the head of the page."""
+    totals = await service.open_totals(reviewer_of(principal), filters_of(request))
     return {"open": totals.number, "held": totals.held or 0}
 
 
@@ -227,11 +234,10 @@ async def review_remaining(
     left = await service.remaining(filters, reviewer_of(principal))
     named = [*left.skipped[:MOST_LEFT], *left.escalated[:MOST_LEFT]]
     resources.accesses.note_page(principal, "queue", [(place.tenant, place.answer_id) for place in named])
-    texts = await service.beginnings(named)
-    begins = {key: cut_at_word(plain_text(text), MAX_BEGIN) for key, text in texts.items()}
+    texts = await service.beginnings([place.key for place in named])
     return page(
         "remaining.html", request, principal, left=left, filters=filters, address=address_of(filters.of_open),
-        decided_address=address_of(filters), MOST=MOST_LEFT, begins=begins,
+        decided_address=address_of(filters), MOST=MOST_LEFT, begins=_begins(texts),
     )  # fmt: skip
 
 
@@ -268,10 +274,10 @@ async def _review_page(
 ) -> Response:
     who = reviewer_of(principal)
     filters = filters_of(request)
-    today = await team.reviewers(who, 1)
+    today, totals = await asyncio.gather(team.reviewers(who, 1), service.open_totals(who, filters))
     return page(
         "review.html", request, principal,
-        stats=await service.stats(who), own=next((each for each in today if each.name == who.name), None),
+        totals=totals, own=next((each for each in today if each.name == who.name), None),
         lock_seconds=resources.settings.review.lock_seconds,
         **await filter_values(team, who, filters), **(await _review_values(item, principal, resources) if item else {"item": None, "undo_seconds": resources.settings.review.undo_seconds}),
     )  # fmt: skip

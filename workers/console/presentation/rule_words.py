@@ -17,12 +17,14 @@ class Condition(NamedTuple):
         needed: the value that passes; empty for a threshold.
         none: words for a count of which only "none" or "some" is stored, if it is none.
         some: the same, if it is not.
+        unasked: why a count passes that the settings do not ask about.
     """
 
     field: str
     needed: str = ""
     none: str = "none"
     some: str = "some"
+    unasked: str = ""
 
 
 CONDITIONS: Mapping[Reason, Condition] = {
@@ -43,7 +45,7 @@ CONDITIONS: Mapping[Reason, Condition] = {
     "degraded": Condition("missing reports", "none"),
     "invalid_citation": Condition("references that lead nowhere", "none"),
     "citation_of_other_source": Condition("citations of another source than the supporting one", "none"),
-    "uncited_claim": Condition("claims without a citation", "none, where citations are required"),
+    "uncited_claim": Condition("claims without a citation", "none, where citations are required", unasked="citations are not required"),
     "uncited_recommendation": Condition("recommendations without a source", "none"),
     "conflicting_sources": Condition("claims on which sources disagree", "none"),
     "said_before": Condition("claims that only an earlier turn states", "none"),
@@ -118,7 +120,7 @@ def _rule(row: ExplainedRow, explanation: Explanation, *, won: bool) -> RuleWord
         condition.field,
         _measured(row.value, condition, row.threshold),
         needed,
-        _result(row, explanation),
+        _result(row, explanation, condition),
         won,
     )
 
@@ -144,12 +146,14 @@ def _would_have_decided(effect: Effect, state: str) -> bool:
     return state in SEVERITY and SEVERITY[effect.state] >= SEVERITY[state]  # type: ignore[index]
 
 
-def _result(row: ExplainedRow, explanation: Explanation) -> str:
+def _result(row: ExplainedRow, explanation: Explanation, condition: Condition) -> str:
     effect: Effect | None = row.effect
     if row.applies is None:
         return "not known"
     if not row.applies and row.decided and row.threshold is not None:
         return "failed then; it would pass with the present setting"
+    if not row.applies and row.value and condition.unasked:
+        return f"passed: {condition.unasked}"
     if not row.applies:
         return "passed" if row.value is not None else "not measured"
     if effect is None:

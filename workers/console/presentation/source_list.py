@@ -28,6 +28,9 @@ class SourceView(BaseModel):
     )
     called_at: datetime | None = Field(default=None, description="Time of the call.")
     citation_id: str = Field(default="", description="Its citation; empty if the answer does not cite it.")
+    digest: str = Field(
+        default="", description="SHA-256 of the content of a source that only claims name; empty if it was not kept."
+    )
 
 
 def sources_of(stored: StoredAnswer) -> list[SourceView]:
@@ -45,10 +48,12 @@ def sources_of(stored: StoredAnswer) -> list[SourceView]:
 
 
 def uncited_digests(stored: StoredAnswer) -> dict[int, str]:
-    """Return the digests of kept sources that the answer does not cite, by number: claims were compared with them."""
+    """Return the digests of kept sources that the answer does not cite, by number: claims name them."""
     compared = {claim["chunk_id"]: claim["source_digest"] for claim in stored.claims if claim["source_digest"]}
     uncited = [source for source in sources_of(stored) if not source.citation_id]
-    return {source.number: compared[source.chunk_id] for source in uncited if source.chunk_id in compared}
+    # The list of an earlier answer has no digests; its claims have those of their evidence alone.
+    found = {source.number: source.digest or compared.get(source.chunk_id, "") for source in uncited}
+    return {number: digest for number, digest in found.items() if digest}
 
 
 def uncited_texts(stored: StoredAnswer, contents: Mapping[str, str]) -> dict[int, str]:

@@ -15,6 +15,9 @@ VERDICTS = {
 }
 """Sign and label of each verdict by its classes, because some readers cannot distinguish the colours."""
 
+DOUBTED = ("contradicted", "unsupported", "said_before", "not_checked", "supported weak")
+"""Verdicts of claims in doubt by their classes, the most doubtful first: all but clear support."""
+
 ESTIMATE = "Verdicts are estimates by rules and a small model, and can be wrong: read the evidence."
 """Sentence that stands once beside the verdicts of a page."""
 

@@ -23,7 +23,7 @@ from workers.feedback.rewards import combine, explicit_reward
 from workers.review.review_models import JudgedClaim, SentTurns
 from workers.settings import Settings
 from workers.stores.clickhouse.rows.score_rows import stored_scores
-from workers.stores.queries.answer_queries import StoredAnswer
+from workers.stores.queries.answer_queries import StoredAnswer, counted
 
 
 class View(BaseModel):
@@ -52,10 +52,11 @@ class AnswerSummary(View):
     grounding_score: float | None
     gate_score: float | None
     quality_score: float | None
-    claims_total: int
-    claims_supported: int
-    claims_contradicted: int
-    claims_unsupported: int
+    claims_total: int | None = Field(description="Number of claims; null like the others if they were not evaluated.")
+    claims_supported: int | None
+    claims_contradicted: int | None
+    claims_unsupported: int | None
+    user_id: str = Field(description="User who asked, a pseudonym where it is masked; empty if it was not sent.")
 
 
 class AnswerPage(View):
@@ -176,7 +177,9 @@ class AnswerDetail(View):
     )
     decision: DecisionView | None = Field(description="The final decision; null without one.")
     withdrawal: WithdrawalView | None = Field(description="The withdrawal of the decision; null without one.")
-    review_id: str = Field(description="Identifier of the review; empty without a decision or vote.")
+    review_id: str = Field(
+        description="Identifier of the review; empty if none was requested, and without a decision or vote."
+    )
     outcome: str | None = Field(
         description="Sentence about who decided, and what readers saw before and after; null if it is hidden."
     )
@@ -198,7 +201,7 @@ class AnswerDetail(View):
     evaluations: list[EvaluatorScore] = Field(description="Scores of evaluator plug-ins.")
     signals: list[str]
     issues: list[str]
-    claims_total: int
+    claims_total: int | None = Field(description="Number of claims; null if they were not evaluated.")
     claims: list[ClaimView]
     conversation: SentTurns = Field(
         description="Turns that were sent with the answer, the oldest first; of answers from before they were kept, none."
@@ -267,14 +270,14 @@ def answer_detail(stored: StoredAnswer) -> AnswerDetail:
     plain = set(AnswerDetail.model_fields) & set(row)
     return AnswerDetail.model_validate(
         {
-            **{name: row[name] for name in plain},
+            **{name: counted(row)[name] for name in plain},
             "state": outcome.state,
             "evaluated_state": row["state"],
             "blind": stored.blind,
             "content": None if stored.blind else outcome.shown[-1].content,
             "decision": outcome.decision,
             "withdrawal": outcome.withdrawal,
-            "review_id": next((row["review_id"] for row in stored.decisions), ""),
+            "review_id": next((row["review_id"] for row in (*stored.decisions, *stored.reviews)), ""),
             "shown": [] if stored.blind else outcome.shown,
             "characteristics": {name: row[name] for name in CHARACTERISTICS},
             "conversation": row["turns"],

@@ -9,15 +9,15 @@ SCORES: Mapping[str, str] = {
     "quality": "How well the answer is written for its question: the mean of relevance, completeness, clarity and actionability, lowered by failure signals. 1 is best.",
     "gate": "The weighted mean of the seven characteristics of an answer; programs call it gate_score. In the mode gatekeeper, readers do not see an answer below the minimum before somebody decides. 1 is best.",
     "faithfulness": "Mean support of the claims, lowered by the share of claims that the sources contradict. 1 is best.",
-    "relevance": "How closely the answer fits the question, in meaning and words. 1 is best.",
-    "correctness": "Agreement with the reference answer, lowered by the share of claims that the sources contradict. Without a reference answer it is one minus that share alone: 1 then means that no claim is contradicted, and not that the answer is correct.",
+    "relevance": "How closely the answer fits the question, in meaning and words. 1 is best. A question that names no subject, such as “Summarise this in a few sentences.”, gives a right answer a low one.",
+    "correctness": "Agreement with the reference answer, lowered by the share of claims that the sources contradict. A reference answer comes with the answer, to measure a model; it is not shown here. Without one it is one minus that share alone: 1 then means that no claim is contradicted, and not that the answer is correct.",
     "coverage": "Share of the question, and of the sources that bear on it, that the answer covers. 1 is all.",
     "consistency": "Agreement of the answer with itself and with earlier answers to the same question. 1 means no disagreement was found.",
     "freshness": "How recent the cited sources were when the answer was written. 1 is new; it halves with each half-life of the settings.",
     "traceability": "Share of claims with a source, of references that resolve, and of citations whose source supports the claim, multiplied. 1 is all.",
-    "citation_coverage": "Share of the factual claims and recommendations of the answer that a valid citation covers. “coverage” is another figure: how much of the question and its sources the answer treats.",
+    "citation_coverage": "Share of the factual claims and recommendations of the answer that a valid citation covers. Citations that Touchstone adds for readers do not count. “coverage” is another figure: how much of the question and its sources the answer treats.",
     "readers_rating": "What readers said of the answer: the mean of their ratings and votes, from 0 (bad) to 1 (good). Decisions and votes of reviewers are not part of it.",
-    "reward": "What routers learn from the answer, from 0 (bad) to 1 (good): feedback and behaviour of readers, errors, repeated questions, and the decision of a reviewer (an approval is 1, a correction 0.5, a rejection 0).",
+    "reward": "What routers learn from the answer, from 0 (bad) to 1 (good): feedback and behaviour of readers, errors, repeated questions, and the decision of a reviewer (an approval is 1, a correction 0.5, a rejection 0). The evaluation is no part of it: an answer that was not evaluated can have a high one.",
     "verifier": "Probability by the verifier model that the evidence supports the claim.",
 }  # fmt: skip
 """Explanation of each score that a page shows."""
@@ -53,7 +53,6 @@ REVIEW_EVENTS: Mapping[str, str] = {
     "assigned": "opened for review",
     "unassigned": "closed without a decision",
     "given": "assigned",
-    "resumed": "skip or escalation undone",
     "opinion_asked": "second opinion asked for",
     "opinion_ended": "second opinion no longer asked for",
     "undone": "decision undone",
@@ -68,6 +67,9 @@ MODES: Mapping[str, str] = {
 
 ACTIVE_TIME = "The time in which the page of the request was in sight and used before the decision; a pause counts for up to a minute. Decisions of programs, of deadlines and on several requests at once have none."
 """Explanation of the active time of a review."""
+
+REVIEWS_MEASURE = "the first one decides for readers, and the others only measure how far reviewers agree."
+"""Explanation of several independent reviews of a request."""
 
 USUAL_QUEUE = "default"
 
@@ -84,8 +86,15 @@ def why_words(ruling: str, reason: str) -> str:
     return ", ".join(words_of(rule) for rule in reason.split(", ")) if reason else "every rule passed"
 
 
-def review_event_words(kind: str) -> str:
-    """Return the words of an event of a review."""
+def review_event_words(kind: str, target: str = "") -> str:
+    """Return the words of an event of a review.
+
+    Args:
+        kind: kind of the event.
+        target: queue or person that it names; an undone skip names no queue.
+    """
+    if kind == "resumed":
+        return "escalation undone" if target else "skip undone"
     return REVIEW_EVENTS.get(kind, words_of(kind))
 
 
@@ -138,3 +147,18 @@ SHOWN_BY: Mapping[str, str] = {
     "loaded_ahead": "loaded ahead, not displayed",
 }  # fmt: skip
 """Words for the kinds of accesses."""
+
+_OF_MODEL = "the text of the model"
+TEXT_SHOWN: Mapping[str, str] = {
+    "answer": "the text of the model, and all versions until then", "review": _OF_MODEL, "get_review": _OF_MODEL,
+    "next_review": _OF_MODEL, "preview_outcome": "a text that readers would get",
+    "preview_bulk": "the beginning of a text that readers would get", "citation": "a source, and the claims compared with it",
+    "search": "parts of the text of the model, and of that of readers where it is another one",
+    "queue": "the question, and the beginning of the text of the model",
+    "disagreements": "the question", "list_reviews": "the question",
+    "conversation": "up to 2,000 characters of the text of the model, and of a correction",
+    "audit": "the question, comments and corrections of reviewers, or claims of the citation audit",
+    "audit_export": "the question, comments and corrections of reviewers", "memory": "the remembered text",
+    "source": "a source", "loaded_ahead": "nothing",
+}  # fmt: skip
+"""Which text of an answer was shown, by kind of access."""

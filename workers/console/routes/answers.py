@@ -90,6 +90,14 @@ class SearchQuery(BaseModel):
         default=None,
         description="Only answers with at least one claim of this verdict; the verdict of a reviewer counts before that of the evaluation.",
     )
+    verdict_by: Literal["evaluation"] | None = Field(
+        default=None, description="evaluation: the verdicts of reviewers do not count for the filter verdict."
+    )
+    user: str = Field(
+        default="",
+        max_length=200,
+        description="Only answers to this user: the `user_id` that answers have, a pseudonym where it is masked.",
+    )
     seen: bool | None = Field(
         default=None,
         description="True: only answers whose own text readers saw at some time, also if it was withdrawn or rejected "
@@ -112,6 +120,7 @@ class SearchQuery(BaseModel):
             principal.chosen_tenants(self.tenant), self.q, self.model, self.risk or "", self.state or "",
             Period(self.since, self.until), self.model_part, self.tenant_part,
             Period(self.evaluated_since, self.evaluated_until), blind, self.verdict or "", self.seen,
+            evaluation_only=self.verdict_by == "evaluation", user=self.user.strip(),
         )  # fmt: skip
 
 
@@ -140,7 +149,7 @@ async def search_answers(
     limit: Limit = 50,
     count: Annotated[bool, Query(description="Count all answers that match.")] = False,
 ) -> AnswerPage:
-    """Find answers by words, model, risk, verdicts, state and time, the latest first."""
+    """Find answers by words, model, user, risk, verdicts, state and time, the latest first."""
     return await found_answers(resources, principal, search, cursor, before, limit, count=count)
 
 

@@ -27,7 +27,7 @@ from workers.console.presentation.audit.audit_views import (
     logged_citations,
 )
 from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words, seen_after
-from workers.console.presentation.words import SHOWN_BY, WHAT_HAPPENED, why_words, words_of
+from workers.console.presentation.words import SHOWN_BY, TEXT_SHOWN, WHAT_HAPPENED, why_words, words_of
 from workers.console.resources import Shared, blind_of
 from workers.console.routes.answers import Since, Tenant, TimeFilter, Until
 from workers.decision.finality import state_after
@@ -55,12 +55,10 @@ SAME_STATE = {EVERYTHING: "", "withdrawn": "withdrawal"}
 """Values of the filter by state that the store knows by another name: rows of a withdrawal have the state withdrawn."""
 MAX_EXPORTED = 500_000
 """Maximum number of rows of a file: a year of a large team."""
-EXPORT_BATCH = 5_000
-"""Number of rows that are read and written at once."""
+EXPORT_BATCH = {"decisions": 5_000, "accesses": 500}
+"""Number of rows that are read and written at once, by log: an access names up to a thousand answers."""
 EXPORTED = "audit_export"
 """Kind of the access by which a file of the audit was downloaded."""
-QUESTIONS_OF_ACCESS = 3
-"""Maximum number of questions of an access: a search shows up to a hundred answers, and the log of a year millions."""
 
 _TIME = pa.timestamp("ms", tz="UTC")
 SCHEMAS = {
@@ -89,7 +87,7 @@ SCHEMAS = {
     "accesses": pa.schema(
         [
             ("at", _TIME),
-            *((name, pa.string()) for name in ("who", "via", "what", "shown_by", "kind", "tenant")),
+            *((name, pa.string()) for name in ("who", "via", "what", "shown_by", "text_shown", "kind", "tenant")),
             ("answers", pa.list_(pa.string())),
             ("questions", pa.list_(pa.string())),
             ("user_ids", pa.list_(pa.string())),
@@ -307,15 +305,25 @@ async def export_audit(
 
 async def _batches(resources: Shared, principal: Admin, log: AuditLog, chosen: AuditFilter) -> AsyncIterator[list[Row]]:
     after = Place()
-    while rows := await resources.audit.listed(log, chosen, EXPORT_BATCH, after):
+    while rows := await resources.audit.listed(log, chosen, EXPORT_BATCH[log], after):
         yield await _described(resources, principal, log, rows, EXPORTED)
         after = Place(rows[-1]["at_ms"], rows[-1][IDENTIFIER[log]])
 
 
 async def logged(
-    resources: Shared, principal: Principal, log: AuditLog, wanted: AuditQuery, cursor: str | None, limit: int
-) -> tuple[list[Row], str | None]:
+    resources: Shared, principal: Principal, log: AuditLog, wanted: AuditQuery, cursor: str | None, limit: int,
+    most: int | None = None,
+) -> tuple[list[Row], str | None]:  # fmt: skip
     """Return a page of a log with the cursor of the next one, and record the access.
+
+    Args:
+        resources: of the console.
+        principal: the caller.
+        log: the log.
+        wanted: filters.
+        cursor: place of the page; null for the first one.
+        limit: maximum number of rows.
+        most: maximum number of answers of an access whose questions and users are returned; null for all.
 
     Raises:
         Problem: 403, the token does not include the tenant; 422, the cursor is malformed.
@@ -323,17 +331,18 @@ async def logged(
     """
     chosen = wanted.chosen(log, principal, blind_of(principal, resources))
     rows = await resources.audit.listed(log, chosen, limit + 1, place_of(cursor))
-    shown = await _described(resources, principal, log, rows[:limit])
+    shown = await _described(resources, principal, log, rows[:limit], most=most)
     return shown, next_cursor(rows, limit, "at_ms", IDENTIFIER[log], "tenant")
 
 
 async def _described(
-    resources: Shared, principal: Principal, log: AuditLog, rows: Sequence[Row], shown_by: str = "audit"
-) -> list[Row]:
+    resources: Shared, principal: Principal, log: AuditLog, rows: Sequence[Row], shown_by: str = "audit",
+    most: int | None = None,
+) -> list[Row]:  # fmt: skip
     """Add questions, and what happened, to records; record who is shown questions and comments of reviewers, and how."""
-    named = [_answers_of(log, row) for row in rows]
+    named = [_answers_of(log, row, most) for row in rows]
     every = list(dict.fromkeys(answer for answers in named for answer in answers))
-    known = await resources.audit.answers(every)
+    known = await (resources.audit.answers if log == "decisions" else resources.audit.questions)(every)
     # The end of what readers saw, and what they saw before a withdrawal.
     followed = [answers[0] for row, answers in zip(rows, named, strict=True) if row.get("ruling") in FOLLOWED]
     decided = await resources.audit.decided(followed)
@@ -358,8 +367,8 @@ async def _described(
     return described
 
 
-def _answers_of(log: AuditLog, row: Row) -> list[tuple[str, str]]:
-    names = [row["answer_id"]] if log == "decisions" else row["answers"][:QUESTIONS_OF_ACCESS]
+def _answers_of(log: AuditLog, row: Row, most: int | None) -> list[tuple[str, str]]:
+    names = [row["answer_id"]] if log == "decisions" else row["answers"][:most]
     return [(row["tenant"], name) for name in names]
 
 
@@ -368,7 +377,8 @@ def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row 
     if log == "accesses":
         users = [answer["user_id"] if answer else "" for answer in answers]
         shown_by = SHOWN_BY.get(row["what"], words_of(row["what"]))
-        return {"questions": questions, "user_ids": users, "shown_by": shown_by}
+        text_shown = TEXT_SHOWN.get(row["what"], "not known")
+        return {"questions": questions, "user_ids": users, "shown_by": shown_by, "text_shown": text_shown}
     record = Recorded(
         row["ruling"], row["action"], row["state"], row["decided_by"], row["decided_at"], row["with_warning"],
         row["target"], *((decided["at"], decided["withdrawn_at"]) if decided else ()),

@@ -30,7 +30,9 @@ class Figures(BaseModel):
         description="Number of answers without a risk, of which nothing was compared with a source; with the three risks they are all."
     )
     degraded: int
-    unevaluated: int = Field(description="Number of answers shown to readers without an evaluation of their grounding.")
+    unevaluated: int = Field(
+        description="Number of answers that were shown to readers without an evaluation of their grounding and without a decision of a person before."
+    )
     reviewed: int = Field(description="Number of answers sent to review.")
     grounding: float | None
     quality: float | None

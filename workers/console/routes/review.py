@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from textwrap import shorten
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -15,6 +16,7 @@ from workers.console.http.problems import FieldProblem, Problem, documented
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Admin, require
+from workers.console.presentation.plain_markdown import plain_text
 from workers.console.resources import ConsoleResources, Shared
 from workers.console.routes.answers import Tenant, TimeFilter
 from workers.review.reader_outcomes import ReaderOutcome
@@ -48,6 +50,8 @@ router = APIRouter(prefix="/api/reviews", tags=["review"], route_class=StrictRou
 Who = Annotated[Principal, Depends(require(Scope.REVIEW))]
 ReviewerOrAuditor = Annotated[Principal, Depends(require(Scope.REVIEW, Scope.ADMIN))]
 MAX_PAGE = 100
+MOST_SHOWN = 300
+"""Maximum length of the beginning of a text in a preview, code points."""
 ERRORS = (401, 403, 429, 503)
 
 
@@ -174,7 +178,7 @@ async def review_stats(service: Service, who: Who) -> QueueStats:
 async def list_disagreements(
     query: Annotated[DisagreementQuery, Query()], service: Service, who: ReviewerOrAuditor, resources: Shared
 ) -> list[Disagreement]:
-    """List the reviews whose first and second decision differ, the latest first; also for the scope admin."""
+    """List the reviews whose first and second decision or correction differ, the latest first; also for the scope admin."""
     found = await service.disagreements(reviewer_of(who), query.chosen(who))
     resources.accesses.note_page(who, "disagreements", [(each.tenant, each.answer_id) for each in found])
     return found
@@ -217,7 +221,17 @@ async def act_on_reviews(body: BulkBody, team: Team, who: Who, resources: Shared
     """
     outcomes = await team.act(body, reviewer_of(who))
     resources.accesses.note_page(who, "preview_bulk", [each.place for each in outcomes if each.place])
-    return outcomes
+    return [_beginning(each) for each in outcomes]
+
+
+def _beginning(outcome: BulkOutcome) -> BulkOutcome:
+    """Return an outcome whose texts are cut, and without the syntax of Markdown: the list shows each on one line."""
+    contradicted = [each.model_copy(update={"text": _line(each.text)}) for each in outcome.contradicted]
+    return outcome.model_copy(update={"shown": _line(outcome.shown), "contradicted": contradicted})
+
+
+def _line(text: str) -> str:
+    return shorten(plain_text(text), MOST_SHOWN, placeholder="…")
 
 
 @router.post("/next", responses={**documented(*ERRORS, 422), 204: {"description": "No open request."}})

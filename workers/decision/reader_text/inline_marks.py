@@ -37,7 +37,7 @@ fits the 200,000 of ``FormattedResponse.content``. Marks on claims have priority
 MAX_ADDRESS = 500
 """Maximum length of an address in a link, code points."""
 
-_CLOSING = re.compile(r"[.!?。！？…\"”’»)*_\s]*$")
+_CLOSING = re.compile(r"[.!?。！？…*_\s]*$")
 
 _EMPTY_LINE = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]*)?(?:\[[^\[\]\n]{0,500}\][ \t]*)*[*_]*\s*")
 
@@ -147,7 +147,7 @@ def _emptied_lines(text: str, removals: Sequence[Edit]) -> Iterator[Edit]:
 
 
 def _end_of_words(text: str, claim: Claim) -> int:
-    """Return the offset after a claim's last word, before its full stop and closing marks."""
+    """Return the offset after a claim's last word and the bracket or quotation mark behind it, before its full stop."""
     closing = _CLOSING.search(text[claim.span.start : claim.span.end])
     return claim.span.start + closing.start() if closing else claim.span.end
 

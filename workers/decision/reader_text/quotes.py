@@ -34,11 +34,15 @@ def quoted(
 
 
 def _passages(grounding: GroundingReport) -> dict[int, list[ClaimSource]]:
-    """Return the passages of each source by its number, in the order of the claims for which it is cited."""
+    """Return the passages of each source by its number, in the order of the claims for which it is cited.
+
+    An empty span has no text of the source: it says that a call failed.
+    """
     found: dict[int, list[ClaimSource]] = {}
     for claim in grounding.claims:
         for source in claim.sources:
-            if source.number in (*claim.cited_numbers, *claim.proposed_numbers) and source.excerpt.strip():
+            is_cited = source.number in (*claim.cited_numbers, *claim.proposed_numbers)
+            if is_cited and source.excerpt.strip() and source.span.start < source.span.end:
                 found.setdefault(source.number, []).append(source)
     return found
 

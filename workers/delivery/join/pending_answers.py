@@ -10,9 +10,10 @@ would follow a complete one.
 
 The deadline limits silence and not lag. After a burst, an evaluating agent may have minutes of lag although it works at
 full speed. A deadline on the lag would degrade all answers under peak load. The deadline therefore counts from the
-agent's last report on the partition. Once the agent has reported on a later answer, the deadline counts from that
-report. An agent that reports on other partitions gets additional time. This time is limited, because one of several
-workers may hang.
+agent's last report on the partition. Once the agent has reported on a later answer of the same tenant, the deadline
+counts from that report; tenants take turns, so that a report on another tenant's later answer says little. An agent that
+reports on other partitions, or on other tenants' later answers, gets additional time. This time is limited, because one
+of several workers may hang and a report may be lost.
 
 An answer waits for an optional agent only a fixed time after its other reports have arrived, so that a slow plug-in
 does not delay answers for long. A later report is not part of the join, and the caller stores it separately.
@@ -91,7 +92,7 @@ class _Pending:
 
 @dataclass(slots=True)
 class _Progress:
-    """Progress of an agent on one partition: offsets, and the times at which it reached them."""
+    """Progress of an agent on one partition, or on a tenant's answers there: offsets, and the times of reaching them."""
 
     offsets: list[int] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
@@ -127,6 +128,8 @@ class _Progress:
 class _PartitionJoin:
     pending: dict[int, _Pending] = field(default_factory=dict)
     progress: dict[str, _Progress] = field(default_factory=dict)
+    turns: dict[str, dict[str, _Progress]] = field(default_factory=dict)
+    """Progress by agent and tenant."""
     answers: int = 0
     answer_bytes: int = 0
     early_reports: dict[str, int] = field(default_factory=dict)
@@ -141,6 +144,23 @@ class _PartitionJoin:
             self.held[offset] = []
             heappush(self.held_offsets, offset)
         self.held[offset].append(place)
+
+    def forget_before(self, oldest: int | None) -> None:
+        """Remove the progress that no pending answer needs.
+
+        Args:
+            oldest: offset of the first pending answer, if there is one.
+        """
+        for progress in self.progress.values():
+            progress.forget_before(oldest if oldest is not None else progress.offsets[-1])
+        for agent, tenants in self.turns.items():
+            self.turns[agent] = kept = {
+                tenant: progress
+                for tenant, progress in tenants.items()
+                if oldest is not None and progress.has_passed(oldest)
+            }
+            for progress in kept.values():
+                progress.forget_before(oldest or 0)
 
 
 class AnswerJoin:
@@ -225,6 +245,7 @@ class AnswerJoin:
         place = Place(record.topic, record.partition, record.offset, record.epoch)
         partition = self._partition(record.partition)
         partition.progress.setdefault(agent, _Progress()).reached(offset, now)
+        partition.turns.setdefault(agent, {}).setdefault(report.tenant, _Progress()).reached(offset, now)
         self._heard[agent] = now
         pending = partition.pending.get(offset)
         is_committed = committed is not None and offset < committed
@@ -267,9 +288,7 @@ class AnswerJoin:
                     waiting.append((late_at, offset))
             for each in waiting:
                 heappush(partition.due, each)
-            oldest = min(partition.pending, default=None)
-            for progress in partition.progress.values():
-                progress.forget_before(oldest if oldest is not None else progress.offsets[-1])
+            partition.forget_before(min(partition.pending, default=None))
         return late
 
     def _late_at(self, partition: _PartitionJoin, offset: int, pending: _Pending) -> float:
@@ -285,10 +304,14 @@ class AnswerJoin:
     def _waiting_since(self, partition: _PartitionJoin, agent: str, offset: int, pending: _Pending) -> float:
         progress = partition.progress.get(agent) or _Progress()
         since = max(pending.since, progress.silent_since(offset))
-        if progress.has_passed(offset):
-            return since
-        heard_elsewhere = self._heard.get(agent, float("-inf"))
-        return max(since, min(heard_elsewhere, pending.since + self._patience))
+        heard = self._heard.get(agent, float("-inf"))
+        if not progress.has_passed(offset):
+            return max(since, min(heard, pending.since + self._patience))
+        assert pending.answer is not None
+        own = partition.turns[agent].get(pending.answer.tenant)
+        if own is not None and own.has_passed(offset):
+            return max(pending.since, own.silent_since(offset))
+        return max(since, min(heard, since + self._patience))
 
     def committed(self, partition_number: int, offset: int) -> list[Place]:
         """Return the reports that may be acknowledged once the answers before ``offset`` are committed."""

@@ -33,15 +33,25 @@ from workers.evaluation.claims.assertions import (
 )
 from workers.evaluation.claims.clauses import Part, has_verb, row_cells, split_row, split_sentence
 from workers.evaluation.claims.courtesies import COURTESY_LEAD, states_beside_courtesy, without_courtesy
+from workers.evaluation.claims.labels import is_label
 from workers.evaluation.claims.short_answers import (
     MAX_QUESTION,
     depends_on_question,
     plain_question,
+    repeats_answer,
     resolve_short_answer,
+    yields_to_correction,
 )
 from workers.evaluation.facts.evidence_units import labelled
 from workers.evaluation.facts.forms.gapped_clauses import restore_gapped
 from workers.evaluation.facts.forms.left_out_words import restore_left_out, with_asked_unit
+from workers.evaluation.facts.forms.refuted_statements import (
+    LABEL,
+    begins_line,
+    calls_items_untrue,
+    read_ruled_row,
+    restore_refuted,
+)
 from workers.evaluation.text.languages.language import known_language
 from workers.evaluation.text.languages.local_forms import local_forms
 from workers.evaluation.text.structure.markers import Marker, with_markers, without_markers
@@ -139,12 +149,16 @@ class ExtractedClaim:
 
 @dataclass(slots=True)
 class _Place:
-    """Track the preceding text: the heading, the line that introduces a list, the previous statement."""
+    """Track the preceding text: the heading, the line that introduces a list, the previous statement.
+
+    Items of a list may be called untrue by its heading or by the line before it.
+    """
 
     heading: str = ""
     lead: str = ""
     before: str = ""
     in_references: bool = field(default=False)
+    is_untrue: bool = field(default=False)
 
 
 def extract_claims(
@@ -171,6 +185,9 @@ def extract_claims(
     claims = [_localized(claim, language) for claim in claims]
     query = local_forms(query, language) if language != "en" else plain_question(local_forms(query, language))
     first = next((place for place, claim in enumerate(claims) if claim.needs_grounding), None)
+    if first is not None and first + 1 < len(claims) and _is_said_again(claims[first], claims[first + 1], query):
+        claims[first] = replace(claims[first], kind="meta")
+        first += 1
     if query and first is not None:
         short = replace(claims[first], plain=with_asked_unit(query, claims[first].plain))
         question = query[-MAX_QUESTION:] if depends_on_question(query, short.plain) and not short.antecedent else ""
@@ -184,11 +201,19 @@ def extract_claims(
     return claims
 
 
+def _is_said_again(opening: ExtractedClaim, following: ExtractedClaim, query: str) -> bool:
+    """Return true if an opening says nothing beside the statement behind it: "Yes." before the statement that was asked for."""
+    if not following.needs_grounding:
+        return False
+    return yields_to_correction(query, opening.plain) or repeats_answer(query, opening.plain, following.plain)
+
+
 def _localized(claim: ExtractedClaim, language: str) -> ExtractedClaim:
     """Return a claim with its figures in the form in which they are compared."""
     plain, antecedent = restore_left_out(local_forms(claim.plain, language)), local_forms(claim.antecedent, language)
     if language == "en":
-        plain = restore_gapped(plain)
+        row = read_ruled_row(plain)
+        plain = f"{row.stated}. {row.rest}" if row and row.stated else restore_gapped(restore_refuted(plain))
     return replace(claim, plain=plain, antecedent=antecedent, language=language)
 
 
@@ -199,7 +224,8 @@ def _extract(
     for index, (sentence, own) in enumerate(with_markers(sentences, markers)):
         plain = plain_text(without_markers(sentence.text, sentence.start, own))
         if sentence.block == "heading":
-            place = _Place(heading=plain, in_references=bool(REFERENCE_HEADING.match(plain)))
+            is_untrue = calls_items_untrue(plain, is_heading=True)
+            place = _Place(heading=plain, in_references=bool(REFERENCE_HEADING.match(plain)), is_untrue=is_untrue)
             if not (_states_something(plain) or asserts(plain) or gives_value(plain)):
                 continue
         if sentence.is_header and not asserts(plain):
@@ -210,6 +236,8 @@ def _extract(
             kind = "meta"
         if sentence.block not in ("list_item", "table_row"):
             place.lead = ""
+        if sentence.block not in ("list_item", "heading"):
+            place.is_untrue = calls_items_untrue(plain, is_heading=False)
         for claim in _claims(text, sentence, kind, own, place, split=split):
             if claim.needs_grounding:
                 place.before = claim.plain if not claim.antecedent else _chained(claim)
@@ -232,7 +260,7 @@ def classify(sentence: Sentence, plain: str, markers: Sequence[Marker] = (), fol
     if any(marker.form == "inference" for marker in markers) or INFERENCE_LABEL.match(plain):
         # The mark makes no difference to a figure, which the sources have or have not.
         return "factual" if has_figure(plain) else "inference"
-    if not _WORD.search(plain):
+    if not _WORD.search(plain) or is_label(plain, is_last=following is None):
         return "meta"
     if definition := _DEFINITION.match(sentence.text):
         return "factual" if asserts_among_references(sentence.text[definition.end() :].strip()) else "meta"
@@ -287,6 +315,8 @@ def _claims(
         part_kind = _part_kind(plain, part, kind) if len(parts) > 1 else kind
         leans = _antecedent(plain, sentence, place) if part_kind in CHECKED_KINDS and not part.subject else ""
         plain = f"{part.subject} {plain}" if part.subject else plain
+        if place.is_untrue and sentence.block == "list_item" and begins_line(text, sentence.start):
+            plain = f"{LABEL}{plain}"
         yield _claim(text, (start, end), plain, part_kind, leans, markers)
 
 
@@ -385,9 +415,14 @@ def _markers_of(
     return found[::-1]
 
 
+def opens_with_pronoun(plain: str) -> bool:
+    """Return true if a statement begins with a pronoun, so that the text before it says what it is about."""
+    return bool(_PRONOUN.match(plain))
+
+
 def _antecedent(plain: str, sentence: Sentence, place: _Place) -> str:
     """Return the antecedent of a statement that cannot be understood alone; otherwise an empty text."""
-    if _PRONOUN.match(plain):
+    if opens_with_pronoun(plain):
         return place.before or place.heading
     if has_verb(plain):
         return ""

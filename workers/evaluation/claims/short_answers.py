@@ -57,6 +57,12 @@ _DENIAL = re.compile(
     rf"{_ALONE})[\s,.;:!–—。，、-]*",
     re.IGNORECASE,
 )
+_APOLOGY = r"(?:i['’]m |i am )?(?:very |so )?sorry(?: (?:about|for) (?:that|this|the (?:mistake|error|confusion)))?|(?:my|i) apolog(?:ies|i[sz]e)|my mistake|my bad"
+_YIELDS = re.compile(
+    rf"\W*(?:(?:{_APOLOGY})[\s,.;!–—-]+)?you(?:['’]re|\sare)\s(?:absolutely\s|quite\s|of course\s)?(?:right|correct)"
+    rf"(?:[\s,.;!–—-]+(?:and\s)?(?:{_APOLOGY}))?\W*",
+    re.IGNORECASE,
+)
 _REFUSAL = re.compile(rf"\W*{_IMPOSSIBLE}\W*", re.IGNORECASE)
 _ELLIPSIS = re.compile(
     r"""\W*(?:(?:(?:indeed|certainly|definitely|of\s+course|actually|unfortunately),?\s+)?
@@ -251,6 +257,31 @@ def consents(query: str, plain: str) -> bool | None:
 def says_only_polarity(plain: str) -> bool:
     """Return true for yes, no, or a pronoun with an auxiliary verb, which state nothing without a question for yes or no."""
     return any(pattern.fullmatch(plain) for pattern in (_CONSENT, _DENIAL, _ELLIPSIS))
+
+
+def repeats_answer(query: str, opening: str, statement: str) -> bool:
+    """Return true if yes or no says what the statement behind it says in full: the words that were asked, affirmed or denied alike.
+
+    Args:
+        query: the question.
+        opening: the sentence that says yes or no.
+        statement: the statement behind it.
+    """
+    question = _last_sentence(query).rstrip(" ?？.!")
+    polar = _POLAR.match(question)
+    says = consents(query, opening) if polar and says_only_polarity(opening) else None
+    if polar is None or says is None or _DENYING.search(polar["rest"]):
+        return False
+    asked = content_words(polar["rest"])
+    if not asked or not asked <= content_words(statement) or statement.rstrip().endswith("?"):
+        return False
+    return bool(_DENYING.search(statement)) is not says
+
+
+def yields_to_correction(query: str, opening: str) -> bool:
+    """Return true for "You are right, sorry." where nothing is asked that it could affirm."""
+    question = _last_sentence(plain_question(query))
+    return not _POLAR.match(question) and not question.rstrip().endswith("?") and bool(_YIELDS.fullmatch(opening))
 
 
 def refuses_request(plain: str) -> bool:

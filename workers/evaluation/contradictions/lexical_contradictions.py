@@ -233,7 +233,7 @@ def _antonym(own: Statement, other: Statement, everything: Sequence[Statement]) 
         rest = other.words - words - their_words
         if mine > _SOME_PERSONS & mine and any(noun == _ANY_PERSON for _, noun, _ in own.shares | other.shares):
             mine, rest = mine - _SOME_PERSONS, rest - _SOME_PERSONS  # "everyone on board" are "people on board"
-        if not _is_on_matter(mine, rest, other, everything) or _said(row, sign, mine, everything):
+        if not _is_on_matter(mine, rest, other, everything) or _said(row, sign, mine, own.left, everything):
             continue
         if bare or bool(words & own.denied) != bool(their_words & other.denied):
             return "negation"
@@ -258,10 +258,12 @@ def _is_on_matter(
     return theirs == mine - around
 
 
-def _said(row: Row, sign: int, words: frozenset[str], everything: Iterable[Statement]) -> bool:
+def _said(row: Row, sign: int, words: frozenset[str], left: frozenset[str], everything: Iterable[Statement]) -> bool:
     """Return true if any clause is on the claim's side of a row and its subject is not clearly different."""
     return any(
-        sign in statement.poles.get(row, {}) and not statement.left and len(words & statement.words) >= 0.5 * len(words)
+        sign in statement.poles.get(row, {})
+        and statement.left in (frozenset(), left)
+        and len(words & statement.words) >= 0.5 * len(words)
         for statement in everything
     )
 

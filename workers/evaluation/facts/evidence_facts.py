@@ -103,7 +103,7 @@ def _known_numbers(own: Details, pool: Pool, near: Sequence[Quantity], spans: Po
     known = {
         number
         for number in distinct
-        if pool.has(number) or (number.bound and nearest.satisfy(number)) or (number.is_unit and spans.has(number))
+        if pool.restates(number) or (number.bound and nearest.satisfy(number)) or (number.is_unit and spans.has(number))
     }
     sides = frozenset(number.face for number in near)
     known |= {

@@ -9,11 +9,13 @@ fields. ``null`` is not evidence and is left out.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from workers.evaluation.facts.forms.refuted_statements import LABEL, begins_line, calls_items_untrue
 from workers.evaluation.facts.text_tables import ENTRY, TextRecord, read_text_records
 from workers.evaluation.text.structure.segmentation import segment
+from workers.evaluation.text.wording import plain_text
 
 RECORD_LENGTH = 600
 """Maximum length of the readable text of a flattened record, code points: all-MiniLM-L6-v2 reads 256 tokens and ignores
@@ -48,12 +50,14 @@ class SourceUnit:
         end: offset after its last character.
         text: readable form, given to the models; equals the raw text for prose.
         of_record: whether it is part of a record or table: a field, a row, or a sentence of a long field.
+        written: the readable form with titles and values as the source has them, if it differs.
     """
 
     start: int
     end: int
     text: str
     of_record: bool = False
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +138,22 @@ def _value(scalar: "_Scalar") -> RecordValue:
 
 def readable_key(key: str) -> str:
     """Convert ``downtime_minutes`` and ``downtimeMinutes`` to words."""
-    words = _CAMEL.sub(" ", key.replace("_", " ").replace("-", " ")).strip().lower().split(" ")
+    words = _words_of_key(key).split(" ")
     # "sat" and "sun" are words; alone or beside other days they are days.
     return " ".join(_DAYS[word] for word in words) if all(word in _DAYS for word in words) else " ".join(words)
 
 
+def _words_of_key(key: str) -> str:
+    return _CAMEL.sub(" ", key.replace("_", " ").replace("-", " ")).strip().lower()
+
+
 def render_row(header: tuple[str, ...], row: str) -> str:
     """Render a Markdown table row with its column titles."""
-    cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
-    return labelled(header, cells)
+    return labelled(header, _cells(row))
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
 
 
 def labelled(header: tuple[str, ...], cells: list[str]) -> str:
@@ -151,9 +162,20 @@ def labelled(header: tuple[str, ...], cells: list[str]) -> str:
     A unit in a title goes to its figure: "Height (m)" over "324" reads "Height: 324 m".
     """
     titles = header + ("",) * (len(cells) - len(header))
-    cells = [_MARKS.get(cell.strip().rstrip("\ufe0f"), cell) for cell in cells]
+    cells = [_MARKS.get(_mark(cell), cell) for cell in cells]
     pairs = [(title, cell) for title, cell in zip(titles, cells, strict=False) if re.search(r"\w", cell)]
     return "; ".join(_labelled_cell(title, cell) if title else cell for title, cell in pairs)
+
+
+def _written_row(header: tuple[str, ...], cells: list[str]) -> str:
+    """Join cells with their column titles as both are written."""
+    titles = header + ("",) * (len(cells) - len(header))
+    pairs = [(t, c) for t, c in zip(titles, cells, strict=False) if re.search(r"\w", c) or _mark(c) in _MARKS]
+    return "; ".join(f"{title}: {cell}" if title else cell for title, cell in pairs)
+
+
+def _mark(cell: str) -> str:
+    return cell.strip().rstrip("\ufe0f")
 
 
 def _labelled_cell(title: str, cell: str) -> str:
@@ -172,22 +194,32 @@ def _text_units_of(text: str) -> Iterator[SourceUnit]:
 
 
 def _prose_units(text: str, start: int, end: int) -> Iterator[SourceUnit]:
+    is_untrue = False
     for sentence in segment(text[start:end]) if text[start:end].strip() else ():
-        readable = sentence.text
+        readable = written = sentence.text
+        if sentence.block == "list_item":
+            if is_untrue and begins_line(text, start + sentence.start):
+                readable = f"{LABEL}{readable}"
+        else:
+            is_untrue = calls_items_untrue(plain_text(sentence.text), is_heading=sentence.block == "heading")
         is_row = sentence.block == "table_row"
         if is_row and not sentence.is_header:
             readable = render_row(sentence.header, sentence.text) or readable
-        yield SourceUnit(start + sentence.start, start + sentence.end, readable, is_row)
+            written = _written_row(sentence.header, _cells(sentence.text)) or written
+        yield SourceUnit(start + sentence.start, start + sentence.end, readable, is_row, written)
 
 
 def _record_units(record: TextRecord) -> Iterator[SourceUnit]:
-    titles = tuple(readable_key(field.key) for field in record.fields)
-    whole = labelled(titles, [field.value for field in record.fields])
+    keys = [field.key for field in record.fields]
+    titles, values = tuple(map(readable_key, keys)), [field.value for field in record.fields]
+    whole = labelled(titles, values)
     if whole:
-        yield SourceUnit(record.start, record.end, whole, of_record=True)
+        written = _written_row(tuple(map(_words_of_key, keys)), values)
+        yield SourceUnit(record.start, record.end, whole, True, written)
     for title, field in zip(titles, record.fields, strict=True) if record.has_lines else ():
         if title != ENTRY:
-            yield SourceUnit(field.start, field.end, f"{title}: {field.value}", of_record=True)
+            written = f"{_words_of_key(field.key)}: {field.value}"
+            yield SourceUnit(field.start, field.end, f"{title}: {field.value}", True, written)
 
 
 def _json_ranges(text: str) -> list[tuple[int, int]]:
@@ -218,7 +250,7 @@ def _json_units(text: str, start: int, end: int) -> Iterator[SourceUnit]:
             yield from _text_units(field)
             continue
         readable = _render(field)
-        yield SourceUnit(field.start, field.end, readable, of_record=True)
+        yield SourceUnit(field.start, field.end, readable, True, _render(field, _words_of_key))
         if pending and (field.record != pending[-1].record or length + len(readable) > RECORD_LENGTH):
             yield from _flattened(pending)
             pending, length = [], 0
@@ -245,18 +277,24 @@ def _joined(fields: Iterator[_Field]) -> Iterator[_Field]:
 
 def _flattened(record: list[_Field]) -> Iterator[SourceUnit]:
     if len(record) > 1:
-        place = record[0].record
-        fields = [_render(field) for field in record]
-        if place.name:
-            fields = [f"{ENTRY}: {place.name}", *(_render(replace(field, path=field.path[-1:])) for field in record)]
-        if place.group:
-            fields.append(f"in: {readable_key(place.group)}")
-        yield SourceUnit(record[0].start, record[-1].end, "; ".join(fields), of_record=True)
+        text, written = _joined_fields(record, readable_key), _joined_fields(record, _words_of_key)
+        yield SourceUnit(record[0].start, record[-1].end, text, True, written)
 
 
-def _render(field: _Field) -> str:
+def _joined_fields(record: list[_Field], read_key: Callable[[str], str]) -> str:
+    place = record[0].record
+    fields = [_render(field, read_key) for field in record]
+    if place.name:
+        fields = [f"{ENTRY}: {place.name}"]
+        fields += [_render(replace(field, path=field.path[-1:]), read_key) for field in record]
+    if place.group:
+        fields.append(f"in: {read_key(place.group)}")
+    return "; ".join(fields)
+
+
+def _render(field: _Field, read_key: Callable[[str], str] = readable_key) -> str:
     # Use two levels of keys; with more, the keys would dominate the value.
-    names = [readable_key(name) for name in field.path if name]
+    names = [read_key(name) for name in field.path if name]
     return f"{' '.join(names)}: {field.value}" if names else field.value
 
 

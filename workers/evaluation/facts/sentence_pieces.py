@@ -54,6 +54,8 @@ _ARTICLES = word_set("a an the each every its their his her our your no")
 _LABEL = re.compile(r"[^:,;\d]{2,60}:\s")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _DIGIT = re.compile(r"\d")
+_VAN = re.compile(r"(?:(?<=\ba )|(?<=\bthe )|(?<=\bper )|(?<=\beach )|(?<=\bthis )|(?<=\bour ))van\b", re.IGNORECASE)
+"""The vehicle: the word alone is left out, because it is a preposition in Dutch."""
 
 NAMED_MONTH = "named month"
 """Kind of the name of a month; "month" is the dimension of durations and ages."""
@@ -178,7 +180,7 @@ def _piece(text: str, joint: str, names: frozenset[str]) -> Piece | None:
     addresses = read_addresses(text)
     leads = frozenset[str]().union(*(LEADS.get(each.form, _LEADS) for each in addresses))
     kept = _OTHERS.sub("", without_addresses(text) if addresses else text)
-    tokens = [match[0].lower() for match in _WORD.finditer(_without_amounts(kept, quantities))]
+    tokens = [match[0].lower() for match in _WORD.finditer(_VAN.sub("vans", _without_amounts(kept, quantities)))]
     classes = frozenset(stem(token) for token in tokens if stem(token) in CLASSES)
     words = [token for token in tokens if _tells(token) and stem(token) not in classes and token not in leads]
     verb = next(
@@ -240,7 +242,8 @@ _EMPTY = word_set(
 @kept_for_sentences
 def told_stems(text: str) -> frozenset[str]:
     """Return the stems of the words of a text that tell something."""
-    return frozenset(verb_stem(match[0].lower()) for match in _WORD.finditer(text) if _tells(match[0].lower()))
+    words = (match[0].lower() for match in _WORD.finditer(_VAN.sub("vans", text)))
+    return frozenset(verb_stem(word) for word in words if _tells(word))
 
 
 def _names(text: str) -> frozenset[str]:

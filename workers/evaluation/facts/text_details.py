@@ -31,10 +31,11 @@ _PART_HYPHEN = re.compile(r"(?<=[a-z])-(?=\d)")
 """The hyphen of "AB-1200", which others write as "AB1200"."""
 _ACRONYM = re.compile(r" [A-Z]{2}|[A-Z]\b(?!\.)| [A-Z]\b(?!\.)")
 _HYPHENATED = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_WHOLLY = r"(?! (?:only|all|every|necessarily|just|always|until)\b)"
 _NEGATION = re.compile(
-    r"\b(?:not(?! (?:only|all|every|necessarily|just|always|until)\b)|no(?!-| (?:more|less|fewer|later|earlier|sooner|longer|higher|lower) than|\.| more(?=[.,;]|$))|never|neither|nor|none|nobody|nothing|cannot"
+    rf"\b(?:not{_WHOLLY}|no(?!-| (?:more|less|fewer|later|earlier|sooner|longer|higher|lower) than|\.| more(?=[.,;]|$))|never|neither|nor|none|nobody|nothing|cannot"
     r"|without(?= (?:an? |the |any )?[a-z]{4,})"
-    r"|\w+n['’]t|(?:keep|keeps|kept|keeping|prevents?|prevented|preventing|stops?|stopped|blocks?|deters?|hinders?)(?: [\w'’-]+){1,5}? from(?= \w+ing\b)|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|weder|ne|n['’](?=\w)|jamais|aucune?|não|nunca|nem|niet|geen|ikke|inte|не|нет|ни|никогда|δεν|δε|μην?)\b",
+    rf"|\w+n['’]t{_WHOLLY}|(?:keep|keeps|kept|keeping|prevents?|prevented|preventing|stops?|stopped|blocks?|deters?|hinders?)(?: [\w'’-]+){{1,5}}? from(?= \w+ing\b)|fail(?:s|ed)? to|nicht|kein(?:e[nmrs]?)?|nie|niemals|weder|ne|n['’](?=\w)|jamais|aucune?|não|nunca|nem|niet|geen|ikke|inte|не|нет|ни|никогда|δεν|δε|μην?)\b",
     re.IGNORECASE,
 )
 _TOTAL = PrefilteredPattern(
@@ -56,7 +57,7 @@ _ENDLESS = PrefilteredPattern(
     re.IGNORECASE,
 )
 _PARTLY = re.compile(
-    r"\b(?:few|little|less (?!than\b)|not (?:all|every|necessarily|always)|rather than|tried|tries|trying|try to|attempt\w*|hop(?:ed|ing) to|no-\w+)\b"
+    r"\b(?:few|little|less (?!than\b)|(?:not|\w+n['’]t) (?:all|every|necessarily|always)|rather than|tried|tries|trying|try to|attempt\w*|hop(?:ed|ing) to|no-\w+)\b"
     r"|^\s*(?:and |or )?to (?!the\b|an?\b)|^\s*until\b|\b(?:plan(?:s|ned|ning)?|intend(?:s|ed)?|want(?:s|ed)?) to\b",
     re.IGNORECASE,
 )

@@ -48,7 +48,7 @@ _STEMS = {
     for row in (_IRREGULAR_ROWS + _FURTHER_ROWS).split("\n")
     for forms in filter(None, row.split("|"))
     for form in forms.split()
-}
+} | dict.fromkeys(("summer", "summers"), "summer")  # whose stem is that of a sum
 _AUXILIARIES = word_set("have do")
 _WORD = re.compile(r"[^\W\d_]+")
 _VERBS = word_set(

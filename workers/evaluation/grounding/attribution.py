@@ -6,7 +6,7 @@ together, so that each source is read once.
 
 - **Primary**: the supporting source with the highest score; of equals the one that the claim
   cites, then the first. The other supporting sources are redundant.
-- **Proposed**: the primary source of a supported claim that cites nothing valid.
+- **Proposed**: the primary source of a claim that cites nothing valid and that the sources together do not contradict.
 - **Cited but unsupported**: a cited source that does not support the claim. Where another one
   does, that is the better source.
 - **Conflict**: one source supports the claim, another contradicts it, and their passages give different values of one
@@ -17,14 +17,14 @@ reference validation and a primary source.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from schemas.grounding import Verdict
 from workers.evaluation.grounding.sources.evidence import EvidenceUnit, Matrix
-from workers.evaluation.grounding.sources.source_conflicts import disagree
+from workers.evaluation.grounding.sources.source_conflicts import denies_another, disagree
 from workers.evaluation.ownership.opposing_values import gives_other_value, is_of_another
 
 MAX_SOURCES = 4
@@ -150,7 +150,11 @@ def attribute(
         supports = [_support(by_source.get((claim, n), whole[claim]), n, of_source[n], n in own) for n in chosen[claim]]
         # A cited context without a unit (an empty text) gives no support.
         silent = [number for number in own if number not in of_source or number in others[claim]]
-        found.append(_attribution(claims[claim], [each for each in supports if each], silent, joint[claim], units))
+        attribution = _attribution(claims[claim], [each for each in supports if each], silent, joint[claim], units)
+        if whole[claim].verdict == "contradicted":
+            # A citation would read as a confirmation of what the sources contradict.
+            attribution = replace(attribution, proposed=(), better=None)
+        found.append(attribution)
     return found
 
 
@@ -254,11 +258,9 @@ def _is_against(claim: str, first: SourceSupport, other: SourceSupport, units: S
     """Return true if another source gives a different value of what a claim and its best source say."""
     if other.number == first.number:
         return False
-    passage = units[other.unit].text
+    best, passage = units[first.unit].text, units[other.unit].text
+    if best in passage or passage in best:
+        return False  # what one source says in one sentence another says within a longer one
     if gives_other_value(claim, passage):
-        return True
-    return (
-        other.verdict == "contradicted"
-        and not is_of_another(claim, passage)
-        and disagree(units[first.unit].text, passage)
-    )
+        return not denies_another(best, passage)
+    return other.verdict == "contradicted" and not is_of_another(claim, passage) and disagree(best, passage)

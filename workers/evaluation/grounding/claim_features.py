@@ -348,7 +348,7 @@ def _is_calculated(
         return False
     if not (unstated or clock) or any(number.bound for number in unstated):
         return False
-    unknown = [number for number in unstated if not known.numbers.has(number) and not known.spans.has(number)]
+    unknown = [number for number in unstated if not known.numbers.restates(number) and not known.spans.has(number)]
     unknown = [number for number in unknown if number.face not in worked]
     if worked and not unknown:
         return True

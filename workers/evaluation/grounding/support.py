@@ -24,7 +24,7 @@ import numpy as np
 
 from schemas.grounding import Mismatch, Verdict
 from workers.evaluation.budget import spend
-from workers.evaluation.claims.claim_extraction import ExtractedClaim
+from workers.evaluation.claims.claim_extraction import ExtractedClaim, opens_with_pronoun
 from workers.evaluation.claims.clauses import has_verb
 from workers.evaluation.claims.short_answers import (
     asks_for_value,
@@ -66,7 +66,7 @@ from workers.evaluation.grounding.sources.evidence import TOP, EvidenceUnit, Mat
 from workers.evaluation.grounding.sources.other_things import sources_on_others
 from workers.evaluation.grounding.verifier_combination import Flags, VerifierCombination
 from workers.evaluation.ownership.placement_model import shipped_placement
-from workers.evaluation.ownership.value_owners import OwnedValues, adds_others, gives_numbers, has_other_owner
+from workers.evaluation.ownership.value_owners import OwnedValues, combines_values, gives_numbers, has_other_owner
 from workers.evaluation.ownership.value_placement import MAX_EVIDENCE
 from workers.evaluation.text.languages.local_words import LOCAL_LANGUAGES, content_words
 from workers.evaluation.trees import Floats
@@ -87,6 +87,8 @@ enough to contradict it, or one between the minimum and the fitted cutoff. Such 
 """
 
 
+LEAST_REPEATED = 12
+"""Fewest code points of a sentence that says by itself what it is about."""
 MAX_UNSEEN = 1 / 3
 """Maximum share of a claim's words that no evidence has, from which on clauses are not compared: it is put otherwise."""
 _TIME_BEFORE = re.compile(r"\W*after\s[^,.]{0,20}\d[^,.]{0,30},\s", re.IGNORECASE)
@@ -394,9 +396,15 @@ def _measure(
     top: Sequence[int],
 ) -> MeasuredClaim:
     texts = [units[place].text for place in top]
+    best = float(close.max()) if len(close) else 0.0
     # The claim is compared with the nearest units word by word, and with the values of all units.
     spend(len(claim.plain) + sum(map(len, texts)) + len(units))
-    best = float(close.max()) if len(close) else 0.0
+    if (same := repeated_sentence(claim, texts)) is not None:
+        # Its source says it, whatever other sentences say of other things.
+        top = (top[same], *top[:same], *top[same + 1 :])
+        return MeasuredClaim(
+            np.zeros(len(FEATURES)), max(1, len(words)), (), top, float(alone[top[0]]), best, False, False
+        )
     before = ((units[place].text, _text_before(units, place)) for place in top)
     mismatches = _compared(claim, [*texts, *referred_amounts(claim.plain, before)]) if texts else ()
     topic = claim.antecedent or claim.question
@@ -421,8 +429,6 @@ def _measure(
         mismatches = (*mismatches, "name")
     if measures.is_calculated and not wrong_change(claim.plain, texts[0]):
         mismatches = tuple(each for each in mismatches if each != "number")
-    if texts and adds_others(claim.plain, topic, index.owned):
-        mismatches = (*mismatches, "number")
     unseen = float(measures.values[FEATURES.index("unseen_share")])
     clauses = ClauseFindings()
     if texts:
@@ -433,6 +439,8 @@ def _measure(
     if keeps_values:
         misplaced = False
         mismatches = tuple(each for each in mismatches if each not in OF_VALUES)
+    if texts and combines_values(claim.plain, topic, index.owned):
+        mismatches = (*mismatches, "number")
     if clauses.is_answer_right:
         mismatches = tuple(each for each in mismatches if each not in OF_ANSWER)
     compared = mismatches
@@ -491,6 +499,24 @@ def _measure(
         "other_language" if is_unread else _reading(claim, [units[place] for place in top], unseen),
         is_open and not is_unread,
     )
+
+
+def repeated_sentence(claim: ExtractedClaim, texts: Sequence[str]) -> int | None:
+    """Return the index of the text that a claim repeats word for word, if the claim says itself what it is about.
+
+    Args:
+        claim: the claim.
+        texts: the nearest units of the evidence.
+    """
+    own = _bare(claim.plain)
+    if claim.antecedent or claim.question or opens_with_pronoun(claim.plain) or len(own) < LEAST_REPEATED:
+        return None
+    return next((place for place, text in enumerate(texts) if own == _bare(text)), None)
+
+
+def _bare(sentence: str) -> str:
+    """Return a sentence in lower case, without the marks around it."""
+    return " ".join(sentence.lower().split()).strip(" .!。！*_\"'“”„«»")
 
 
 def _text_before(units: Sequence[EvidenceUnit], place: int) -> str:

@@ -161,6 +161,8 @@ def read_clauses(sentence: HeldSentence, kind: str) -> Iterator[Clause]:
         if before is not None and last is not None:
             if group[0].opens == "relative":
                 subject = last_phrase(last)
+            elif group[0].opens == "dependent" and group[0].subject & before.subject:
+                pass  # "In spring the pool is open 14 hours, in winter the pool is open 9 hours": it has a subject itself.
             elif group[0].opens in ("dependent", "pronoun"):
                 subject, explicit = before.subject, before.explicit
             elif not words:

@@ -21,7 +21,14 @@ from workers.evaluation.facts.dates import Date, agrees
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import AGGREGATES, NAMED_MONTH, Value, kind_of, kinds_of
 from workers.evaluation.facts.units import MONTHS
-from workers.evaluation.ownership.added_values import adds_another
+from workers.evaluation.facts.verb_forms import is_verb, verb_stem
+from workers.evaluation.ownership.combined_values import (
+    FOR_EACH,
+    Claimed,
+    Group,
+    combines_others,
+    groups_of,
+)
 from workers.evaluation.ownership.held_values import Clause, HeldSentence, read_clauses, read_sentences
 from workers.evaluation.ownership.labelled_lines import Line, from_another_line, lines_of
 from workers.evaluation.ownership.record_owners import Record, from_another_record, is_record, join_groups, read_records
@@ -85,6 +92,7 @@ class OwnedValues:
         self._sentences: list[tuple[HeldSentence, ...]] | None = None
         self._clauses: dict[str, list[tuple[int, Clause]]] = {}
         self._records: list[list[Record]] | None = None
+        self._holders: dict[str, list[Group]] = {}
 
     @property
     def sentences(self) -> list[tuple[HeldSentence, ...]]:
@@ -118,6 +126,12 @@ class OwnedValues:
     def vocabulary(self) -> frozenset[str]:
         """Return the words of the evidence in lower case."""
         return frozenset(word.lower() for texts in self.sources for text in texts for word in _WORD.findall(text))
+
+    def holders(self, kind: str) -> list[Group]:
+        """Return the things with values of a kind, those of a sentence together."""
+        if kind not in self._holders:
+            self._holders[kind] = [each for sentences in self.sentences for each in groups_of(sentences, kind)]
+        return self._holders[kind]
 
     def clauses(self, kind: str) -> list[tuple[int, Clause]]:
         """Return the clauses that hold values of a kind, with the number of their source."""
@@ -157,8 +171,8 @@ def has_other_owner(claim: str, topic: str, evidence: OwnedValues) -> bool:
     return any(not words & AGGREGATES and _misplaced(value, words, evidence, side) for value, words in claimed)
 
 
-def adds_others(claim: str, topic: str, evidence: OwnedValues) -> bool:
-    """Return true if a figure of a claim adds the value of a thing that it does not name to that of its subject.
+def combines_values(claim: str, topic: str, evidence: OwnedValues) -> bool:
+    """Return true if a figure of a claim is the sum or the difference of values that do not make that of its subject.
 
     Args:
         claim: plain text of the claim.
@@ -170,10 +184,17 @@ def adds_others(claim: str, topic: str, evidence: OwnedValues) -> bool:
         and not any(
             same_value(value, other) for _, clause in evidence.clauses(kind_of(value)) for other in clause.values
         )
-        and adds_another(value, words, f"{topic} {claim}", evidence.sentences)
+        and combines_others(Claimed(value, words, _nouns(claim), f"{topic} {claim}"), evidence.holders(kind_of(value)))
         for value, words in _claimed(claim, topic)
         if isinstance(value, Quantity)
     )
+
+
+def _nouns(claim: str) -> frozenset[str]:
+    """Return the stems of the words of a claim that are no verbs."""
+    words = frozenset().union(*(piece.words for each in read_sentences((claim,)) for piece in each.pieces))
+    others = (word for word in map(str.lower, _WORD.findall(claim)) if is_verb(word) or FOR_EACH.fullmatch(word))
+    return words - frozenset(map(verb_stem, others))
 
 
 def gives_numbers(claim: str, topic: str, evidence: OwnedValues) -> bool:

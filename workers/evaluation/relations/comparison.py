@@ -27,6 +27,7 @@ from workers.evaluation.relations.no_effects import is_change_stated
 from workers.evaluation.relations.other_groups import is_group_right
 from workers.evaluation.relations.pairs import is_pair_kept
 from workers.evaluation.relations.permissions.duties import is_choice_kept, is_duty_kept
+from workers.evaluation.relations.permissions.forbidden_sides import is_side_allowed
 from workers.evaluation.relations.permissions.lifted_bans import is_ban_current
 from workers.evaluation.relations.permissions.prohibitions import is_act_permitted
 from workers.evaluation.relations.permissions.waived_conditions import is_condition_kept
@@ -57,6 +58,7 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_reference_kept, "number"),
     (is_value_kept, "number"),
     (is_in_band, "number"),
+    (is_side_allowed, "number"),
     (is_side_kept, "date"),
     (is_duty_kept, "negation"),
     (is_act_permitted, "negation"),

@@ -58,6 +58,17 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
 def normalised(text: str) -> str:
     """Return a text in the form in which it is compared."""
+    return _ROMAN.sub(_arabic, _SUM.sub(_calculated, _in_plain_forms(text)))
+
+
+def written_sums(text: str) -> dict[str, str]:
+    """Return the sums, products and differences of a text by the value that stands for them in its normalised form."""
+    sums = {_calculated(match): match[0] for match in _SUM.finditer(_in_plain_forms(text))}
+    return {value: written for value, written in sums.items() if value != written}
+
+
+def _in_plain_forms(text: str) -> str:
+    """Return a text in the form in which it is compared, with its sums and Roman figures."""
     if not text.isascii():
         text = _INVISIBLE.sub("", text)
         text = _STYLED.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
@@ -77,8 +88,7 @@ def normalised(text: str) -> str:
         text = _BASE64.sub(_decoded, text)
         text = _DISGUISED.sub(lambda match: match[0].translate(_LETTERS), text)
         text = _HEXADECIMAL.sub(lambda match: str(int(match[0], 0)), text)
-        text = _SUM.sub(_calculated, text)
-    return _ROMAN.sub(_arabic, text)
+    return text
 
 
 def _ascii_digit(character: str) -> str:

@@ -312,20 +312,28 @@ _SPACE_BEFORE_STOP = re.compile(r"\s+([.,;:!?])(?=\s|$)")
 
 
 def plain_text(text: str) -> str:
-    """Remove Markdown from a sentence and normalise it; return one line.
+    """Remove Markdown from a sentence and normalise it; return one line, for comparison only."""
+    return _one_line(normalised(_without_markdown(text)))
 
-    Emphasis, code ticks, tags and line marks are removed. The titles of images and tags, which readers see, are kept.
-    """
+
+def written_text(text: str) -> str:
+    """Remove Markdown from a sentence and return one line as it is written, for readers."""
+    return _one_line(_without_markdown(text))
+
+
+def _without_markdown(text: str) -> str:
+    """Remove emphasis, code ticks, tags and line marks; keep the titles of images and tags, which readers see."""
     text = _QUOTE_LINE.sub(" ", text)
     if "[" in text:
         text = _IMAGE.sub(lambda match: " ".join(filter(None, match.groups())), text)
     if "<" in text:
         text = _TAG.sub(_title_of_tag, _INLINE_TAG.sub(_title_of_tag_within_a_word, text))
     text = _EMPHASIS.sub("", text).replace("`", "")
-    if "&" in text:
-        text = html.unescape(text)
-    text = _SPACE.sub(" ", normalised(text))
-    return _SPACE_BEFORE_STOP.sub(r"\1", text).strip()
+    return html.unescape(text) if "&" in text else text
+
+
+def _one_line(text: str) -> str:
+    return _SPACE_BEFORE_STOP.sub(r"\1", _SPACE.sub(" ", text)).strip()
 
 
 def _title_of_tag(tag: re.Match[str]) -> str:

@@ -16,7 +16,8 @@ from typing import Any
 
 from workers.local.engine.statements import InlineData, Statement
 
-MAX_THREADS = 2
+MAX_THREADS = 1
+"""Threads of a statement: on tables of a local machine, handing parts to a second thread costs more than it gains."""
 MAX_QUERY_MEMORY_BYTES = 1_500_000_000
 MAX_SERVER_MEMORY_BYTES = 2_000_000_000
 MAX_RESULT_BYTES = 512 * 1024 * 1024

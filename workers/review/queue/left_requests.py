@@ -19,14 +19,16 @@ class Left:
     """A request that a reviewer skipped, escalated or assigned, or on which they asked for a second opinion.
 
     Attributes:
-        kind: ``skipped``, ``escalated``, ``given``, ``opinion_asked`` or ``opinion_ended``.
-        queue: queue of the request before.
+        kind: ``skipped``, ``escalated``, ``given``, ``opinion_asked``, ``opinion_ended``, or ``resumed`` for a skip or
+            escalation that was undone.
+        queue: queue of the request before; of an undone skip none.
         deadline: deadline of the request before.
         undo_until: end of the time in which the step can be undone.
         assignee: person of the request before it was assigned; empty without one.
         given: person to whom it was assigned, or who is asked; empty for none, or for anyone.
         at: time of the step, where rows that do not show it yet are compared with it.
         undone: true if the step took the one before back.
+        taken_back_at: time of the skip or escalation that the step took back.
     """
 
     kind: str
@@ -37,6 +39,7 @@ class Left:
     given: str = ""
     at: datetime | None = None
     undone: bool = False
+    taken_back_at: datetime | None = None
 
 
 class LeftRequests:
@@ -101,10 +104,11 @@ def standing_escalations(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, s
 
 def _left(value: bytes) -> Left:
     content = orjson.loads(value)
-    deadline = content["deadline"]
+
+    def time(name: str) -> datetime | None:
+        return datetime.fromisoformat(content[name]) if content.get(name) else None
+
     return Left(
-        content["kind"], content["queue"],
-        datetime.fromisoformat(deadline) if deadline else None, datetime.fromisoformat(content["undo_until"]),
-        content.get("assignee", ""), content.get("given", ""),
-        datetime.fromisoformat(content["at"]) if content.get("at") else None, content.get("undone", False),
+        content["kind"], content["queue"], time("deadline"), datetime.fromisoformat(content["undo_until"]),
+        content.get("assignee", ""), content.get("given", ""), time("at"), content.get("undone", False), time("taken_back_at"),
     )  # fmt: skip

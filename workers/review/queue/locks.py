@@ -223,7 +223,8 @@ class ReviewLocks:
         return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
     def _forget(self, now: datetime) -> None:
-        old = [name for name, mark in self._marks.items() if mark.at < now - timedelta(seconds=MARK_SECONDS)]
+        oldest = now - timedelta(seconds=MARK_SECONDS)
+        old = [name for name, mark in self._marks.items() if mark.at < oldest]
         for name in old:
             self._drop(name)
 

@@ -14,7 +14,7 @@ from workers.privacy.record_masking import Privacy
 from workers.review.agreement import cohens_kappa, kappa_interval, review_pairs
 from workers.review.queue.cursors import EARLIEST, decided_cursor, open_cursor, write_cursor
 from workers.review.queue.deadlines import deadline_action, last_action
-from workers.review.queue.left_requests import standing_escalations
+from workers.review.queue.left_requests import LeftRequests, standing_escalations
 from workers.review.queue.locks import SECOND, DecisionMark, ReviewLocks, is_second
 from workers.review.queue.newest_decisions import merged_decisions, newest_decisions
 from workers.review.queue.second_share import SECOND_OFFERED, is_sampled, sample_of
@@ -38,6 +38,7 @@ from workers.review.review_models import (
     claim_view,
 )
 from workers.settings import ReviewSettings
+from workers.stores.clickhouse.row_reading import Row
 from workers.stores.queries.reviews.blind_reviews import Sample
 from workers.stores.queries.reviews.review_agreement_queries import DisagreementFilter
 from workers.stores.queries.reviews.review_queries import ReviewStore
@@ -55,6 +56,7 @@ class ReviewQueue:
         settings: settings of reviews.
         privacy: masks decisions before they are kept or sent.
         now: the clock.
+        left: skips and escalations of a moment ago, and those that were undone.
     """
 
     def __init__(
@@ -64,12 +66,14 @@ class ReviewQueue:
         settings: ReviewSettings,
         privacy: Privacy,
         now: Callable[[], datetime],
+        left: LeftRequests,
     ) -> None:
         self._store = store
         self._locks = locks
         self._settings = settings
         self._privacy = privacy
         self._now = now
+        self._left = left
 
     async def queue(self, filters: Filters, who: Reviewer, *, cursor: str | None, limit: int) -> QueuePage:
         """Return a page of the queue.
@@ -183,10 +187,12 @@ class ReviewQueue:
             median_active_seconds=figures.median_seconds,
         )
 
-    async def open_totals(self, who: Reviewer) -> QueueTotals:
-        """Return the totals of the open requests that a reviewer may see; what can still be undone counts as decided."""
-        filters = QueueFilters(tenants=tuple(sorted(who.tenants)))
-        return await self._store.open_totals(filters, list(await self._locks.recent()))
+    async def open_totals(self, who: Reviewer, filters: Filters) -> QueueTotals:
+        """Return the totals of the open requests that filters choose; what can still be undone counts as decided."""
+        wanted = wanted_filters(filters.of_open, who)
+        if wanted is None:
+            return QueueTotals(0)
+        return await self._store.open_totals(wanted, list(await self._locks.recent()))
 
     async def readers_got(self, review_id: str, who: Reviewer) -> ReaderOutcome | None:
         """Return what readers got from the final decision on a request; ``None`` without one, or if it was withdrawn.
@@ -321,9 +327,9 @@ class ReviewQueue:
         request = await self._request(place)
         claims = await self._claims(place, request)
         # A second review is blind: the reviewer must not see the first decision.
-        history = [] if second else await self._store.history(place)
+        place, history, moves = (place, [], []) if second else await self._moved(place, who)
         person = (await self._store.assignees([place.key])).get(place.key)
-        escalations = standing_escalations([] if second else await self._store.escalations([place.key]))
+        escalations = standing_escalations(moves)
         number = 0 if place.is_open else (await self._store.second_reviews([place.key])).get(place.key, 0)
         asked = {} if place.is_open else await self._asked([place.key], who, second=second)
         summary = self._summary(
@@ -363,7 +369,26 @@ class ReviewQueue:
             at_deadline=action,
             replaced=replaced,
             decisions=await self._given_decisions(place) if not place.is_open and not second else [],
-            history=[HistoryEntry(**entry) for entry in history],
+            history=history,
+        )
+
+    async def _moved(self, place: QueueRow, who: Reviewer) -> tuple[QueueRow, list[HistoryEntry], list[Row]]:
+        """Return place, history and escalations of a request, after the reviewer's undo of a moment ago without a row."""
+        history = [HistoryEntry(**entry) for entry in await self._store.history(place)]
+        moves = await self._store.escalations([place.key])
+        undo = await self._left.find(place.review_id, who.name)
+        if undo is None or undo.at is None or undo.taken_back_at is None:
+            return place, history, moves
+        since = _in_rows(undo.taken_back_at)
+        if any(each.kind == undo.kind and each.by == who.name and each.at >= since for each in history):
+            return place, history, moves
+        if undo.queue:
+            place = replace(place, queue=undo.queue, deadline_at=undo.deadline)
+        moves = [row for row in moves if row["by"] != who.name or row["at"] < since]
+        return (
+            place,
+            [*history, HistoryEntry(kind=undo.kind, by=who.name, at=_in_rows(undo.at), detail=undo.queue)],
+            moves,
         )
 
     async def _given_decisions(self, place: QueueRow) -> list[GivenDecision]:
@@ -451,6 +476,11 @@ class ReviewQueue:
             decided_at=place.decided_at if closed else None,
             action=shown_action(place) if closed else None,
         )
+
+
+def _in_rows(at: datetime) -> datetime:
+    """Return a time as rows have it, which hold milliseconds."""
+    return at.replace(microsecond=at.microsecond // 1_000 * 1_000)
 
 
 def _completed(place: QueueRow, request: ReviewRequest) -> datetime:

@@ -16,11 +16,11 @@ class DeliverySettings(Group):
     in_flight: Count = Field(default=256, description="Maximum number of joined answers and sink rows in progress.")
     stream_buffer: Count = Field(default=128, description="Maximum number of records in Faust's queue for an agent.")
     batch_records: Count = Field(
-        default=32, description="Maximum number of records in a batch of an agent without a model."
+        default=32, description="Maximum number of records in a batch of an agent that evaluates no answers."
     )
     model_batch_records: Count = Field(
         default=8,
-        description="Maximum number of records in a batch of an agent with a model; the reports of a "
+        description="Maximum number of records in a batch of an agent that evaluates answers; the reports of a "
         "batch are sent at its end.",
     )
     fair_records: Count = Field(
@@ -48,7 +48,8 @@ class DeliverySettings(Group):
         default=60.0, description="Maximum wait of an answer for an evaluating agent without progress."
     )
     join_patience_seconds: Positive = Field(
-        default=600.0, description="Maximum wait of an answer for an agent that is busy with other partitions."
+        default=600.0,
+        description="Maximum wait of an answer for an agent that is busy with other partitions or tenants.",
     )
     join_limit: Count = Field(
         default=2_000, description="Maximum number of answers (and of early reports) that a worker joins concurrently."

@@ -43,7 +43,7 @@ GROUP BY tenant, answer_id
 SCORES = f"{select_rows(ScoreRow)} WHERE {OF_ANSWER} AND run = {{{{run:String}}}} ORDER BY evaluator, name"
 ALERTS = f"{select_rows(AlertRow)} WHERE {OF_ANSWER} ORDER BY raised_at, alert_type"
 REVIEWS = """
-SELECT state, held, reasons, requested_at, deadline_at, action, decided_by, decided_at
+SELECT review_id, state, held, reasons, requested_at, deadline_at, action, decided_by, decided_at
 FROM {database}.review_queue FINAL WHERE review_id IN {{review_ids:Array(String)}} AND tenant = {{tenant:String}}
 """
 REQUESTS = """
@@ -98,6 +98,9 @@ MAX_SEARCHED = 30_000
 MAX_TURN = 2_000
 """Maximum number of code points of query and answer of an earlier turn."""
 
+CLAIM_NUMBERS = ("claims_total", "claims_supported", "claims_contradicted", "claims_unsupported")
+"""Columns with numbers of claims."""
+
 _MATCHING = (
     """
 FROM {database}.answers FINAL
@@ -118,6 +121,7 @@ WHERE run = {{run:String}}
   AND ({{model:String}} = '' OR model_id = {{model:String}})
   AND ({{risk:String}} = '' OR ifNull(toString(hallucination_risk), 'none') = {{risk:String}})
 """
+    + optional("user", "  AND user_id = {{user:String}}\n")
     + optional(
         "state",
         f"""  AND ({optional("reviewer", f"(tenant, answer_id) IN {HIDDEN_ANSWERS} AND state = {{{{state:String}}}} OR")}
@@ -143,7 +147,7 @@ _SUMMARY = """
 SELECT answer_id, tenant, completed_at, toUnixTimestamp64Milli(completed_at) AS completed_ms,
        leftUTF8(query, {{shown:UInt32}}) AS query, leftUTF8(answer, {{shown:UInt32}}) AS answer, model_id, query_type, state, review, degraded,
        hallucination_risk, grounding_score, gate_score, quality_score, claims_total, claims_supported,
-       claims_contradicted, claims_unsupported, reasons
+       claims_contradicted, claims_unsupported, reasons, missing, user_id
 """
 _PLACE = "fromUnixTimestamp64Milli({{after_ms:Int64}}, 'UTC'), {{after:String}}, {{after_tenant:String}}"
 LISTED = f"""{_SUMMARY}{_MATCHING}
@@ -234,9 +238,11 @@ class AnswerFilter:
         evaluated: time of evaluation, by which the overview counts.
         verdict: verdict of at least one claim: supported, contradicted or unsupported; that of a reviewer counts before
             that of the evaluation.
+        evaluation_only: the verdicts of reviewers do not count.
         seen: true if readers saw the text of the model at some time, also if it was withdrawn or rejected later; false
             for the others.
         blind: requests that the searcher may still review; their answers have the state of their evaluation.
+        user: user who asked, as answers have it.
     """
 
     tenants: Sequence[str] = ()
@@ -251,6 +257,8 @@ class AnswerFilter:
     blind: Sample | None = None
     verdict: str = ""
     seen: bool | None = None
+    evaluation_only: bool = False
+    user: str = ""
 
 
 @dataclass(slots=True)
@@ -398,8 +406,9 @@ class AnswerStore(Reading):
             EARLIER, shown=MAX_TURN + 1, tenant=tenant, session_id=session_id, answer_id=answer_id, limit=MOST_TURNS,
             since=without_zone(completed_at - timedelta(days=SESSION_DAYS)), until=without_zone(completed_at),
         )  # fmt: skip
-        turns = [row | {name: cut_at_word(row[name], MAX_TURN) for name in ("query", "answer")} for row in found[::-1]]
-        return await self._decided(turns, blind)
+        turns = await self._decided(found[::-1], blind, MAX_TURN + 1)
+        texts = ("query", "answer", "shown")
+        return [turn | {name: turn[name] and cut_at_word(turn[name], MAX_TURN) for name in texts} for turn in turns]
 
     async def hidden(self, answers: Sequence[tuple[str, str]], blind: Sample | None) -> set[tuple[str, str]]:
         """Return those of some answers whose decision is hidden, by tenant and answer.
@@ -421,7 +430,9 @@ class AnswerStore(Reading):
             self.rows(CORRECTIONS, review_ids=reviews, shown=shown, **due_values(blind)),
         )
         corrections = {(row["tenant"], row["answer_id"]): row["correction"] for row in corrected}
-        known = [(row | {"withdrawn": False} | after.get((row["tenant"], row["answer_id"]), {})) for row in found]
+        known = [
+            counted(row) | {"withdrawn": False} | after.get((row["tenant"], row["answer_id"]), {}) for row in found
+        ]
         return [row | {"shown": _shown(row, corrections.get((row["tenant"], row["answer_id"])))} for row in known]
 
     async def _states(self, reviews: Sequence[str], blind: Sample | None) -> dict[tuple[str, str], Row]:
@@ -461,6 +472,11 @@ class AnswerStore(Reading):
         ]
 
 
+def counted(row: Row) -> Row:
+    """Return a row of an answer whose numbers of claims are null if they were not evaluated: none were found then."""
+    return row | dict.fromkeys(CLAIM_NUMBERS) if "grounding" in row["missing"] else row
+
+
 def _shown(row: Row, correction: str | None) -> str | None:
     """Return the beginning of the text that readers see; ``None`` if they see a notice or nothing."""
     if row["state"] == "replaced":
@@ -475,7 +491,7 @@ def filter_values(chosen: AnswerFilter) -> dict[str, Any]:
         "tenants": list(chosen.tenants), "text": chosen.text, "words": words_of_search(chosen.text),
         "model": chosen.model, "model_part": without_accents(chosen.model_part),
         "tenant_part": without_accents(chosen.tenant_part), "risk": chosen.risk, "state": chosen.state,
-        "verdict": chosen.verdict, "seen": "" if chosen.seen is None else str(chosen.seen).lower(),
+        "verdict": chosen.verdict, "reviewed": "" if chosen.evaluation_only else chosen.verdict, "user": chosen.user, "seen": "" if chosen.seen is None else str(chosen.seen).lower(),
         **times_of(chosen.period),
         **{f"evaluated_{name}": time for name, time in times_of(chosen.evaluated).items()}, **due_values(chosen.blind),
     }  # fmt: skip

@@ -7,7 +7,16 @@ from typing import Any, Literal, get_args
 from schemas.identifiers import review_ids
 from schemas.review import OF_PERSONS, ReviewEventKind
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, optional, without_zone
-from workers.stores.queries.answer_queries import EVER, TEXT_KEY, Period, Place, cut_at_word, place_values, times_of
+from workers.stores.queries.answer_queries import (
+    CLAIM_NUMBERS,
+    EVER,
+    TEXT_KEY,
+    Period,
+    Place,
+    cut_at_word,
+    place_values,
+    times_of,
+)
 from workers.stores.queries.reviews.blind_reviews import HIDDEN_ANSWERS, Sample, due_values, not_hidden
 from workers.stores.queries.reviews.corrected_texts import corrected_answers
 from workers.stores.queries.searched_texts import holds_words, quoted_list, words_of_search
@@ -169,7 +178,7 @@ GROUP BY tenant, answer_id
 """
 TEXTS = """
 SELECT tenant, answer_id, enriched_at AS since, pipeline_version AS version, rank, text_key, state, has(reasons, 'empty_answer') AS empty, hallucination_risk,
-       grounding_score, grounding_minimum, gate_score, gate_minimum, claims_supported, claims_contradicted, claims_unsupported
+       grounding_score, grounding_minimum, gate_score, gate_minimum, claims_total, claims_supported, claims_contradicted, claims_unsupported
 FROM {database}.answer_texts FINAL
 WHERE tenant IN {{tenants:Array(String)}} AND answer_id IN {{answer_ids:Array(String)}} ORDER BY enriched_at
 """
@@ -210,6 +219,8 @@ SELECT groupUniqArray(who) AS person, groupUniqArray(owner) AS tenant, groupUniq
 }
 MOST_OPTIONS = 10_000
 """Maximum number of combinations of values that are offered as filters."""
+MOST_COMPLETE = 4
+"""Rank of an answer that has the reports of all evaluators."""
 MAX_QUESTION = 200
 """Maximum number of code points of a question in a list."""
 START = Place()
@@ -256,6 +267,16 @@ class AuditFilter:
         }  # fmt: skip
 
 
+def _counted(text: Row) -> Row:
+    """Return an evaluated text whose numbers of claims are null if its grounding was not evaluated.
+
+    A text does not name its missing reports. One with all of them, with a claim or with a score of its grounding was evaluated.
+    """
+    known = ("claims_total", "grounding_score", "hallucination_risk")
+    is_evaluated = text["rank"] >= MOST_COMPLETE or any(text[name] for name in known)
+    return text if is_evaluated else text | dict.fromkeys(CLAIM_NUMBERS)
+
+
 class AuditStore(Reading):
     """Store of decisions and accesses."""
 
@@ -273,30 +294,39 @@ class AuditStore(Reading):
         """
         return await self.rows(LISTED[log], limit=limit, **chosen.values, **place_values(after))
 
+    async def questions(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
+        """Return the question, of a long one its beginning with an ellipsis, the user who asked, the time and the versions, by
+        tenant and answer. Unknown answers are left out.
+
+        Raises:
+            StoreUnavailable: ClickHouse does not respond.
+        """
+        found: dict[tuple[str, str], Row] = {}
+        for part in in_parameters(list(dict.fromkeys(answers)), lambda answer: answer):
+            tenants, answer_ids = (sorted(set(names)) for names in zip(*part, strict=True))
+            rows = await self.rows(ANSWERS, tenants=tenants, answer_ids=answer_ids, shown=MAX_QUESTION + 1)
+            found |= {
+                (row["tenant"], row["answer_id"]): row | {"question": cut_at_word(row["question"], MAX_QUESTION)}
+                for row in rows
+            }
+        return found
+
     async def answers(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-        """Return the question, of a long one its beginning with an ellipsis, and the evaluated texts (``texts``, the first one
-        first), each with its state and time, whether the model gave no text, scores, minima and numbers of claims by verdict, by
-        tenant and answer.
+        """Return what ``questions`` does, and the evaluated texts (``texts``, the first one first), each with its state and
+        time, whether the model gave no text, scores, minima and numbers of claims by verdict (null if they were not evaluated).
 
         Unknown answers are left out. An evaluation that is less complete than one before it is no text.
 
         Raises:
             StoreUnavailable: ClickHouse does not respond.
         """
-        found: dict[tuple[str, str], Row] = {}
-        wanted = list(dict.fromkeys(answers))
-        for part in in_parameters(wanted, lambda answer: answer):
+        found = {name: row | {"texts": []} for name, row in (await self.questions(answers)).items()}
+        for part in in_parameters(found, lambda answer: answer):
             tenants, answer_ids = (sorted(set(names)) for names in zip(*part, strict=True))
-            rows = await self.rows(ANSWERS, tenants=tenants, answer_ids=answer_ids, shown=MAX_QUESTION + 1)
-            found |= {
-                (row["tenant"], row["answer_id"]): row
-                | {"question": cut_at_word(row["question"], MAX_QUESTION), "texts": []}
-                for row in rows
-            }
             for row in await self.rows(TEXTS, tenants=tenants, answer_ids=answer_ids):
                 texts = found.get((row["tenant"], row["answer_id"]), {"texts": []})["texts"]
                 if not texts or row["rank"] >= texts[-1]["rank"]:
-                    texts.append(row)
+                    texts.append(_counted(row))
         return found
 
     async def contradicted(self, answers: Mapping[tuple[str, str], Row]) -> dict[tuple[str, str], frozenset[str]]:

@@ -213,7 +213,7 @@ class CitationRow(TableRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRow(TableRow):
-    """Hold the content of a source that was cited or used as evidence."""
+    """Hold the content of a source that was cited or that a claim names."""
 
     table: ClassVar[str] = "sources"
     kept_from: ClassVar[str] = "stored_at"

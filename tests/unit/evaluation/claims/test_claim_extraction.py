@@ -327,3 +327,47 @@ def test_a_figure_at_the_end_of_a_long_line_of_code_or_cell_is_in_a_claim_that_i
     assert any("900 euros" in claim.plain and claim.needs_grounding for claim in claims)
     assert all(one.end <= two.start for one, two in pairwise(claims))
     assert all(text[claim.start : claim.end] == claim.text for claim in claims)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("(Passage 1:4)", "meta"),
+        ("[see Source 2]", "meta"),
+        ("(Passages 1 and 3).", "meta"),
+        ("Passage 3: (unavailable)", "meta"),
+        ("Passage 1:", "meta"),
+        ("For Method 2:", "meta"),
+        ("Option B:", "meta"),
+        ("(The dose is 500 mg)", "factual"),
+        ("(Passage 1: the dose is 500 mg)", "factual"),
+        ("For Method 2: press F8.", "factual"),
+        ("Step 2: the valve is open.", "factual"),
+        ("Passage 3: not available before May.", "factual"),
+    ],
+)
+def test_a_label_is_no_claim_and_hides_none(text: str, kind: str) -> None:
+    assert kinds(f"The pump is red.\n\n{text}\n\nThe tank is blue.") == ["factual", kind, "factual"]
+
+
+def test_a_label_that_is_the_whole_answer_is_compared() -> None:
+    assert kinds("Option 2:") == ["factual"]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "expected"),
+    [
+        ("Is smoking allowed in the yard?", "Yes. Smoking is allowed in the yard.", "meta"),
+        ("Is smoking allowed in the yard?", "No. In the yard smoking is not allowed.", "factual"),
+        ("Is smoking allowed in the yard?", "Yes. Smoking is not allowed in the yard.", "factual"),
+        ("Is smoking allowed in the yard?", "Yes. The yard closes at 9 pm.", "factual"),
+        ("Is smoking allowed in the yard?", "Yes.", "factual"),
+        ("No, the revenue was 2.4m.", "You are right, sorry. The revenue was 2.4m.", "meta"),
+        ("No, the revenue was 2.4m.", "Sorry, you're right. The revenue was 2.4m.", "meta"),
+        ("Was the revenue 2.4bn?", "You are right, sorry. The figure is in the report.", "factual"),
+        ("The revenue was 2.4bn, right?", "You are right, sorry. The figure is in the report.", "factual"),
+        ("No, the revenue was 2.4m.", "You are right, sorry.", "factual"),
+    ],
+)
+def test_an_opening_that_the_next_sentence_says_again_is_no_claim(query: str, text: str, expected: str) -> None:
+    assert extract_claims(text, segment(text), (), query)[0].kind == expected

@@ -104,3 +104,11 @@ def test_a_place_that_a_contrast_denies_is_answered_with_no() -> None:
     dogs = ["Dogs are welcome in the garden but not in the dining room."]
     assert answer_by_contrast("Are dogs allowed in the dining room?", dogs) is False
     assert answer_by_contrast("Are dogs allowed in the garden?", dogs) is True
+
+
+@pytest.mark.parametrize("word", ["just", "only", "always", "necessarily"])
+@pytest.mark.parametrize(("short", "long"), [("isn't", "is not"), ("wasn't", "was not")])
+def test_a_contracted_denial_that_is_none_is_read_as_the_written_one(short: str, long: str, word: str) -> None:
+    one, two = f"The mill {short} {word} a museum.", f"The mill {long} {word} a museum."
+    assert compare(one, two) == compare(two, one) == ()
+    assert compare(f"The mill {short} a museum.", "The mill is a museum.") == ("negation",)

@@ -20,7 +20,7 @@ NUMBERS = st.builds(
 TEXTS = st.lists(NUMBERS, max_size=12).map("; ".join)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(TEXTS, TEXTS)
 def test_a_pool_has_what_is_the_same_as_one_of_it(claim: str, evidence: str) -> None:
     pool = read_quantities(evidence)

@@ -64,7 +64,7 @@ def test_each_input_names_the_text_it_stands_in_or_the_claim_itself() -> None:
     ]
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(TEXTS, TEXTS)
 def test_a_stated_calculation_gives_its_result(claim: str, evidence: str) -> None:
     inputs = read_quantities(evidence)[:MAX_INPUTS]

@@ -38,7 +38,7 @@ YES, BETTER, NO, AGAINST = (
 def attributed(said: Mapping[int, Said], cited: Sequence[int] = (), whole: Said | None = None) -> Attribution:
     """One claim over sources of one unit each."""
     numbers = sorted(said)
-    units = [EvidenceUnit(number, f"c{number}", 0, 1, "x", frozenset("x")) for number in numbers]
+    units = [EvidenceUnit(number, f"c{number}", 0, 1, f"Text {number}.", frozenset("x")) for number in numbers]
     best = max(range(len(numbers)), key=lambda index: said[numbers[index]].score)
     together = whole or Said(said[numbers[best]].score, said[numbers[best]].verdict, best)
     similarity = np.full((1, len(units)), 0.5, dtype=np.float32)
@@ -170,6 +170,19 @@ def test_a_report_names_the_passage_with_its_place(wrongly_cited: GroundingFindi
     assert (claim.cited_numbers, claim.cited_unsupported, claim.better_number) == ([2], [2], 1)
     best = claim.sources[0]
     assert (best.number, LOKI[best.span.start : best.span.end], best.verdict) == (1, LOKI, "supported")
+
+
+def test_the_evidence_of_a_supported_claim_is_that_of_its_primary_source() -> None:
+    # The nearest sentence of both sources is in the second, which says of the two something else.
+    found = judged(
+        "The main difference between tartrate and succinate is the duration of action in the body.",
+        "Medication duration: Succinate is the long acting form of metoprolol, tartrate is the shorter acting form.",
+        "The key difference between tartrate and succinate is that succinate is derived from the succinic acid and tartrate is derived from the tartaric acid.",
+    )
+    (claim,) = found.claims
+    assert claim.evidence is not None
+    assert claim.verdict == "supported"
+    assert claim.evidence.number == claim.primary_number == claim.sources[0].number
 
 
 def test_sources_that_contradict_each_other_are_reported_with_both_passages(

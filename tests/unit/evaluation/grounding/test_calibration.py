@@ -107,6 +107,13 @@ def made_rows() -> list[MeasuredRow]:
     return rows
 
 
+@pytest.fixture
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fit a third of the trees, which is enough for what tells as clearly as this."""
+    monkeypatch.setattr(fitting, "TREES", 50)
+
+
+@pytest.mark.usefixtures("few_trees")
 def test_the_fit_finds_what_tells_bad_claims_and_is_the_same_each_time() -> None:
     rows = made_rows()
     words = {"weights": {}, "unknown": 1.0}
@@ -122,6 +129,7 @@ def test_the_fit_finds_what_tells_bad_claims_and_is_the_same_each_time() -> None
     assert area is not None and area > 0.9
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_the_threshold_is_one_of_the_risk_that_goes_out(monkeypatch: pytest.MonkeyPatch) -> None:
     # A contradiction or a missing citation adds to the risk: a threshold of the bare probability is too low.
     monkeypatch.setattr(fitting, "_risk", lambda row, calibration: 0.9 if row.row.label else 0.7)

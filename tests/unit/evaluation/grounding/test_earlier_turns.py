@@ -170,8 +170,8 @@ def test_a_user_may_be_contradicted() -> None:
 
 def test_the_comparison_is_counted_on_the_budget() -> None:
     turns = [Turn(role="assistant", content="The pump needs 4.2 bar at line 7. " * 200)] * 16
-    answer = "".join(f"The valve at line {number} needs 9.9 bar. " for number in range(400))
-    with pytest.raises(BudgetExceeded), spending(Budget(limit=100_000)):
+    answer = "".join(f"The valve at line {number} needs 9.9 bar. " for number in range(100))
+    with pytest.raises(BudgetExceeded), spending(Budget(limit=25_000)):
         grounded(answer, turns, LAPTOP)
     with spending(Budget()) as _:
         grounded(answer, turns, LAPTOP)

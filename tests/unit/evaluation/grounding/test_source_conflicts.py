@@ -34,6 +34,28 @@ TWO_THINGS = [
         "date: 2026-11-04; asset id: grinder-5; downtime min: 52; downtime reason: coolant pump pressure low; units good: 1286",
     ),
     (
+        "Step 5: Click on the Edge browser entry to reveal Choose an app, and then click Google Chrome to set it as default browser.",
+        "To set Mozilla Firefox as your default Windows browser, take the following steps.",
+    ),
+    (
+        "Replace the spindle grease every 2,000 operating hours or every 6 months, whichever comes first.",
+        "Guides were greased, not replaced.",
+    ),
+    (
+        "Choose Factory Reset by pressing the Volume button and the Power key.",
+        "From the menu choose Recovery Mode by using Volume and Power key.",
+    ),
+    ("The lowest monthly average temperature in December is 50 degrees.", "The January low is 43."),
+    ("Open the drain valve and wait for the tank to empty.", "Open the inlet valve and wait for the tank to fill."),
+    ("Clean the filter of the pump with water.", "The belt was cleaned with water, not oiled."),
+    ("Install Python for the client.", "Install Java for the client."),
+    ("Tighten the cover with the wrench.", "The bearings were tightened with the wrench, not changed."),
+    ("In March the hall had 210 visitors.", "The hall counted 340 visitors in August."),
+    (
+        "To export the list as PDF, open the menu and choose Print.",
+        "To export the list as Excel, open the menu and choose Save.",
+    ),
+    (
         "Press 2: ram guide wear measured at 0.18 mm on 2026-09-17, limit 0.25 mm. Guides were greased, not replaced.",
         "Lining wear 41 mm of 70 mm allowed; the relining is planned for 18 January 2027.",
     ),
@@ -55,6 +77,22 @@ ONE_THING = [
     ("The tank holds 500 litres.", "The tank contains 600 litres."),
     ("The limit for guests is 2 GB.", "According to the handbook, the limit for guests is 5 GB."),
     ("Smoking is allowed in the yard.", "Smoking is not allowed in the yard."),
+    ("Replace the guides every 2,000 hours.", "The guides must not be replaced."),
+    (
+        "Cook the bratwurst on the grill for 10 to 14 minutes.",
+        "Cook the bratwurst on the grill, turning once, 5 to 8 minutes.",
+    ),
+    (
+        "4 Cook bratwurst on preheated grill for 10 to 14 minutes, turning occasionally.",
+        "3 Cook the bratwurst on the preheated grill, turning once, 5 to 10 minutes.",
+    ),
+    ("Keep the door of the oven open.", "Keep the door of the oven closed."),
+    ("Open the drain valve before the test.", "Do not open the drain valve before the test."),
+    ("Preheat the oven to 350 degrees.", "Preheat your oven to 325 degrees for the roast."),
+    ("In March the hall had 210 visitors.", "The hall had 340 visitors in March."),
+    ("The guides were greased, not replaced.", "The guides were replaced."),
+    ("Step 3: Set the pressure to 4 bar.", "Step 3: Set the pressure to 6 bar."),
+    ("The filter was cleaned with water.", "The filter was not cleaned with water."),
 ]
 
 

@@ -1,10 +1,15 @@
 """Values belong to subjects: a value of another subject is no support, in sentences, lists, rows and records."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.harness.whole_answers import verdicts_on
 from workers.evaluation.facts.evidence_units import segment_source
-from workers.evaluation.ownership.value_owners import OwnedValues, gives_numbers, has_other_owner
+from workers.evaluation.ownership import value_owners
+from workers.evaluation.ownership.combined_values import Group, groups_of
+from workers.evaluation.ownership.held_values import HeldSentence
+from workers.evaluation.ownership.value_owners import OwnedValues, combines_values, gives_numbers, has_other_owner
 from workers.evaluation.text.wording import plain_text
 
 
@@ -309,3 +314,17 @@ def test_labelled_lines_leave_open_what_several_lines_or_others_say(contexts: tu
 def test_a_german_clause_that_begins_with_its_verb_keeps_the_subject(evidence: str, right: str, wrong: str) -> None:
     assert verdicts_on("", evidence, right) == {"supported"}
     assert verdicts_on("", evidence, wrong) == {"contradicted"}
+
+
+def test_things_with_values_are_read_once_for_all_claims_over_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = OwnedValues([["The grinder weighs 12 kg, the case weighs 3 kg."]])
+    read: list[str] = []
+
+    def counted(sentences: Sequence[HeldSentence], kind: str) -> list[Group]:
+        read.append(kind)
+        return groups_of(sentences, kind)
+
+    monkeypatch.setattr(value_owners, "groups_of", counted)
+    found = [combines_values(f"The case weighs {weight} kg.", "", evidence) for weight in range(10, 20)]
+    assert found == [weight == 15 for weight in range(10, 20)]
+    assert len(read) == 1

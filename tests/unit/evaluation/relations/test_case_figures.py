@@ -18,6 +18,7 @@ BILLET = "Le billet coûte 12 euros. Pour les enfants, il coûte 6 euros."
         ("The maximum dose with liver damage is 4000 mg a day.", DOSE),
         ("For seniors a ticket costs 12 euros.", TICKETS),
         ("In December deliveries take 3 days.", ["Deliveries take 3 days.", "In December they take 6 days."]),
+        ("Without a load the drone flies 18 minutes.", ["With a load the drone flies 18 minutes.", "Without a load it flies 31 minutes."]),
         ("At night the heating is set to 21 degrees.", ["At night the heating is set to 17 degrees.", "During the day it is set to 21 degrees."]),
     ],
 )  # fmt: skip

@@ -160,7 +160,7 @@ ADVERSARIAL: dict[str, Callable[[int], str]] = {
         *("a. [Source: ", "https://a. "),
     )
 } | {
-    "table": lambda n: "|a" * 300 + "\n" + "|-" * 300 + "\n" + "|b\n" * (n // 3),
+    "table": lambda n: "|a" * 75 + "\n" + "|-" * 75 + "\n" + "|b\n" * (n // 3),
     "code spans": lambda n: "``".join("`" * (length % 340) for length in range(n // 170)),
 }
 

@@ -41,11 +41,12 @@ def evidence_of(row: Row, texts: Sequence[Row], contradicted: Collection[str], k
     text = text_at(texts, row["decided_at"], key if row["ruling"] == "final" else 0)
     approved = row["ruling"] == "final" and row["action"] == "approve"
     number = len(against(contradicted, verdicts))
-    if text and text["text_key"] != texts[-1]["text_key"]:
+    evaluated = text is not None and text["claims_contradicted"] is not None
+    if text and evaluated and text["text_key"] != texts[-1]["text_key"]:
         number = doubtful(text["claims_contradicted"], verdicts.values())
     return {name: text[name] if text else None for name in MEASURED} | {
         "claim_verdicts": to_json(verdicts).decode() if verdicts else "",
-        "contradicted_approved": number if approved and text else None,
+        "contradicted_approved": number if approved and evaluated else None,
     }
 
 

@@ -46,11 +46,12 @@ class Access(View):
     via: Literal["token", "session"]
     what: str = Field(description="Name of the route.")
     shown_by: str = Field(description="What showed the answer, in words.")
+    text_shown: str = Field(description="Which text of the answer it showed, in words.")
     kind: str = Field(description="reading (of one answer), list, or loaded_ahead (not displayed).")
     tenant: str
     answers: list[str] = Field(description="Identifiers; with the filter answer_id, that answer first.")
     questions: list[str] = Field(
-        description="Beginnings of the questions of the first three answers; empty if an answer is no longer stored."
+        description="Beginnings of the questions of these answers; empty if an answer is no longer stored."
     )
     user_ids: list[str] = Field(description="Users who asked these questions, pseudonyms where they are masked.")
 
@@ -135,13 +136,15 @@ class LoggedDecision(View):
     grounding_minimum: float | None = Field(description="Minimum of the grounding score by which it was decided.")
     gate_score: float | None
     gate_minimum: float | None = Field(description="Minimum of the gate score by which it was decided.")
-    claims_supported: int | None = Field(description="Claims that the evaluation found supported.")
+    claims_supported: int | None = Field(
+        description="Claims that the evaluation found supported; null like the others if the grounding was not evaluated."
+    )
     claims_contradicted: int | None
     claims_unsupported: int | None
     claim_verdicts: str = Field(description="Verdicts of the person by claim_id, as JSON; empty without any.")
     contradicted_approved: int | None = Field(
         description="Claims of an approved answer that the evaluation or the person found contradicted, without those that the "
-        "person found supported; null for other records."
+        "person found supported; null for other records, and if the grounding was not evaluated."
     )
 
 

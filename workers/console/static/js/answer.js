@@ -5,8 +5,11 @@ import { differences } from "./diff.js";
 import { showPassages } from "./passages.js";
 
 const panel = document.getElementById("panel");
+const MARGIN = 16; // pixels around a passage in the panel
 const title = document.getElementById("panel-title");
 const content = document.getElementById("panel-content");
+const BESIDE = "This source supports the claim as well. The evidence that stands with the claim is a passage of another source.";
+const ELSEWHERE = "No passage of this source is the evidence of the claim.";
 let opener = null;
 
 /** The claim to which a citation belongs: the one around it, or the last one before it in the answer. */
@@ -28,19 +31,33 @@ async function open(link) {
   content.replaceChildren(...parsed(await response.text()));
   title.textContent = link.textContent.trim();
   opener = link;
-  panel.hidden = false;
-  title.focus();
+  keepInPlace(link, () => (panel.hidden = false));
+  title.focus({ preventScroll: true });
+  panel.scrollTop = 0;
   const claim = claimOf(link);
   const [passage] = showPassages(content, claim);
   // The passage of another claim would be read as that of this one.
   const shown = claim ? passage : content.querySelector("[data-passages]");
-  if (claim && !passage) content.prepend(...parsed("<p class=\"small\">The claim was not compared with a passage of this source.</p>"));
-  shown?.scrollIntoView({ block: "nearest" });
+  if (claim && !passage) content.prepend(...parsed(`<p class="small">${link.closest("[data-beside]") ? BESIDE : ELSEWHERE}</p>`));
+  if (shown) showWithin(panel, shown);
 }
 
 function close() {
-  panel.hidden = true;
-  opener?.focus();
+  keepInPlace(opener, () => (panel.hidden = true));
+  opener.focus();
+}
+
+/** Scroll a frame, and nothing around it, until an element is in sight: its begin, if it is higher than the frame. */
+function showWithin(frame, element) {
+  const [outer, inner] = [frame, element].map((each) => each.getBoundingClientRect());
+  frame.scrollTop += Math.min(inner.top - outer.top - MARGIN, Math.max(0, inner.bottom - outer.bottom + MARGIN));
+}
+
+/** Scroll the window so that an element stays where it is, although the panel beside it makes the text wrap otherwise. */
+function keepInPlace(element, change) {
+  const before = element.getBoundingClientRect().top;
+  change();
+  scrollBy({ top: element.getBoundingClientRect().top - before, behavior: "instant" });
 }
 
 document.addEventListener("click", (event) => {

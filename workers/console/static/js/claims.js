@@ -2,16 +2,18 @@
 
 import { small } from "./common.js";
 import { showPassages } from "./passages.js";
-import { buttonOf, holder } from "./review_item.js";
+import { buttonOf, holder, isOpen } from "./review_item.js";
 
 const OWN_WORDS = { supported: "supported", contradicted: "contradicted", unsupported: "unsupported", cannot_tell: "can't tell" };
 
 const OWN_SIGNS = { supported: "✓", contradicted: "✗", unsupported: "?", cannot_tell: "–" };
 
-/** The first claim that is contradicted; without one, the first that is unsupported. */
-const worstOf = (claims) => ["contradicted", "unsupported"].map((verdict) => claims.find((claim) => claim.dataset.verdictOf === verdict)).find(Boolean);
+let preselected = ""; // the claim that the page has selected, until the reviewer selects one
 
 const claimsOf = () => [...holder.querySelectorAll("[data-claim-row]")];
+
+/** Claims in doubt, the most doubtful first; those of one verdict in the order of the answer. */
+const doubted = () => claimsOf().filter((claim) => claim.dataset.doubt).sort((one, other) => one.dataset.doubt - other.dataset.doubt);
 
 const marksOf = (claim) => [...holder.querySelectorAll(`mark[data-claim="${CSS.escape(claim)}"]`)];
 
@@ -21,6 +23,8 @@ const marksOf = (claim) => [...holder.querySelectorAll(`mark[data-claim="${CSS.e
  */
 export function select(claim, { focus = false, inList = focus } = {}) {
   holder.dataset.selected = claim;
+  if (claim !== preselected) preselected = "";
+  document.getElementById("no-doubt").textContent = "";
   holder.querySelectorAll("mark[data-claim]").forEach((each) => each.classList.toggle("selected", each.dataset.claim === claim));
   const [mark] = marksOf(claim);
   claimsOf().forEach((row) => row.classList.toggle("selected-row", row.dataset.claimRow === claim));
@@ -48,13 +52,30 @@ export function step(direction) {
   select(claims[(index + direction + claims.length) % claims.length].dataset.claimRow, { focus: true });
 }
 
-/** Select the next claim that the evaluation found contradicted, or unsupported where none is contradicted. */
+/** Select the next claim in doubt that has no verdict of the reviewer; say so where there is no other. The one that the page has selected
+ *  comes first: it would be passed over, and each verdict would be that of another claim. */
 export function stepToDoubt() {
-  const claims = claimsOf();
-  const doubtful = claims.filter((claim) => claim.dataset.verdictOf === worstOf(claims)?.dataset.verdictOf);
-  const index = claims.findIndex((claim) => claim.dataset.claimRow === holder.dataset.selected);
-  const next = doubtful.find((claim) => claims.indexOf(claim) > index) ?? doubtful[0];
-  if (next) select(next.dataset.claimRow, { focus: true });
+  const claims = doubted();
+  const index = preselected ? -1 : claims.findIndex((claim) => claim.dataset.claimRow === holder.dataset.selected);
+  preselected = "";
+  const others = [...claims.slice(index + 1), ...claims.slice(0, Math.max(index, 0))];
+  const next = others.find((claim) => !ownOf(claim));
+  if (next) {
+    select(next.dataset.claimRow, { focus: true });
+    return;
+  }
+  const note = document.getElementById("no-doubt");
+  if (!claims.length) note.textContent = "No claim is in doubt.";
+  else note.textContent = isOpen() ? "No other claim in doubt is without a verdict of yours." : "No other claim is in doubt.";
+  note.scrollIntoView({ block: "nearest" });
+}
+
+/** Say how many claims are in doubt, and how many of them the reviewer has not looked at yet. */
+function countDoubts() {
+  const [all, found] = [claimsOf().length, doubted()];
+  const left = found.filter((claim) => !ownOf(claim)).length;
+  const words = found.length ? `${found.length} of ${all} in doubt (all but ✓)` : `${all}, none in doubt (all ✓)`;
+  if (all) document.getElementById("doubt-count").textContent = found.length && isOpen() ? `${words}, ${left} without a verdict of yours` : words;
 }
 
 export function judge(verdict) {
@@ -67,7 +88,7 @@ export function judge(verdict) {
   choice.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
-/** Show the reviewer's verdict beside each claim, and its sign on the claim's button. */
+/** Show the reviewer's verdict beside each claim, its sign on the claim's button, and how many claims are left. */
 export function showOwnVerdicts() {
   for (const words of holder.querySelectorAll("[data-own]")) {
     const claim = words.dataset.own;
@@ -76,6 +97,7 @@ export function showOwnVerdicts() {
     words.className = chosen ? `own-words verdict ${chosen}` : "own-words";
     holder.querySelector(`[data-own-sign="${CSS.escape(claim)}"]`).textContent = chosen ? ` · you: ${OWN_SIGNS[chosen]}` : "";
   }
+  countDoubts();
 }
 
 const ownOf = (claim) => claim.querySelector("[data-verdict]:checked")?.value;
@@ -107,10 +129,9 @@ export function toggleRaw() {
   if (holder.dataset.selected) select(holder.dataset.selected);
 }
 
-/** Select the claim that is most in doubt, else the first one; an answer without claims is brought in sight on a phone. */
+/** Select the claim that is most in doubt, else the first one. */
 export function selectFirst() {
   const claims = claimsOf();
-  const first = worstOf(claims) ?? claims[0];
-  if (first) select(first.dataset.claimRow);
-  else if (small.matches) document.getElementById("item-answer").scrollIntoView();
+  preselected = (doubted()[0] ?? claims[0])?.dataset.claimRow ?? "";
+  if (preselected) select(preselected);
 }

@@ -38,9 +38,6 @@ function countDown(button, until) {
   tick();
 }
 
-/** A text; of a long one its beginning with an ellipsis. */
-export const beginningOf = (text, length) => (text.length > length ? `${text.slice(0, length).trimEnd()}…` : text);
-
 /** A message as a sentence; the name of a person at its beginning stays as it is. */
 const sentence = (text, name) => (name && text.startsWith(name) ? text : text.charAt(0).toUpperCase() + text.slice(1));
 
@@ -59,24 +56,24 @@ export function say(text, action, forMs = action?.forMs ?? SHOWN_MS) {
   hiding = setTimeout(() => status.replaceChildren(...status.querySelectorAll(".waiting")), forMs);
 }
 
-/** Report an error, with the way to log in again if the session has ended. */
-export function complain(error) {
+/** Report an error, with the way to log in again if the session has ended, else with an action if one is given. */
+export function complain(error, action) {
   const close = { name: "Close", run: () => status.replaceChildren() };
   const here = location.pathname + location.search;
   const logIn = { name: "Log in again", run: () => location.assign(`/login?${new URLSearchParams({ next: here })}`) };
   if (error.status === 401) show("Your session has ended. What you typed is still here.", [logIn, close], true);
-  else show(error.status ? sentence(error.message, error.problem?.who) : "The console does not answer. Try again in a moment.", [close], true);
+  else show(error.status ? sentence(error.message, error.problem?.who) : "The console does not answer. Try again in a moment.", action ? [action, close] : [close], true);
 }
 
 /** Wait for something that somebody waits for; after a while the page says so, below what it says and offers already. */
-export async function waitedFor(promise) {
+export async function waitedFor(promise, text = WAITING, afterMs = SLOW_MS) {
   const words = document.createElement("span");
   words.className = "waiting";
-  words.textContent = WAITING;
+  words.textContent = text;
   const slow = setTimeout(() => {
     if (!status.hasChildNodes()) status.classList.remove("error");
     status.append(words);
-  }, SLOW_MS);
+  }, afterMs);
   try {
     return await promise;
   } finally {
@@ -135,6 +132,24 @@ export function reasonOf(field) {
 export function parsed(html) {
   return new DOMParser().parseFromString(html, "text/html").body.childNodes;
 }
+
+// Links to the review page and the list lead back to the filters that were used there last in this tab: without them a reviewer of one
+// tenant got a request of another one.
+const FILTERS = "review-filters";
+
+/** The filters of the review page and the list that were used last, as the query part of an address. */
+export const keptFilters = () => sessionStorage.getItem(FILTERS) ?? "";
+
+function leadToFilters() {
+  for (const link of document.querySelectorAll(".bar nav :is([href^='/review'], [href^='/queue'])")) link.setAttribute("href", link.pathname + keptFilters());
+}
+
+/** Keep filters for the links of this page and the next ones. */
+export function keepFilters(search) {
+  sessionStorage.setItem(FILTERS, search);
+  leadToFilters();
+}
+leadToFilters();
 
 document.getElementById("log-out")?.addEventListener("click", async () => {
   await send("/api/session", undefined, { method: "DELETE" }).catch(() => {});

@@ -1,6 +1,7 @@
 // The editor of a correction, with its changes and what readers get from it.
 
 import { say } from "./common.js";
+import { askDiscard } from "./dialogs.js";
 import { differences } from "./diff.js";
 import { showCorrection, showOutcome } from "./outcomes.js";
 import { holder, isOpen, item, keep } from "./review_item.js";
@@ -18,6 +19,9 @@ export const isEdited = () => {
 
 /** Whether the typed correction holds nothing that readers could see. */
 export const isBlank = () => document.getElementById("corrected").value.trim() === "";
+
+/** Say above the decision that an edit was not sent: the editor may be closed or out of sight. */
+export const showUnsent = () => document.getElementById("unsent-edit")?.toggleAttribute("hidden", !isEdited());
 
 function showEditor(open) {
   document.getElementById("correction").hidden = !open;
@@ -70,11 +74,20 @@ export function closeCorrection() {
   if (isEdited()) say("The editor is closed. Your text is kept and not sent; open it with Correct.");
 }
 
+/** Close the editor without its text, once that is confirmed. */
 export function discardCorrection() {
-  const corrected = document.getElementById("corrected");
-  corrected.value = corrected.defaultValue;
-  keep();
-  closeCorrection();
+  if (!isEdited()) {
+    closeCorrection();
+    return;
+  }
+  askDiscard(() => {
+    const corrected = document.getElementById("corrected");
+    corrected.value = corrected.defaultValue;
+    showUnsent();
+    keep();
+    closeCorrection();
+    say("Your edit is discarded; the answer is as the model wrote it.");
+  });
 }
 
 function showDiff() {

@@ -12,6 +12,14 @@ export function ask(name, goOn, reason = "") {
   dialog.showModal();
 }
 
+/** Ask whether to discard what was typed in the editor, and go on if it is. */
+export function askDiscard(goOn) {
+  const dialog = document.getElementById("discarding");
+  dialog.returnValue = "";
+  dialog.onclose = () => dialog.returnValue && goOn();
+  dialog.showModal();
+}
+
 /** Ask what to do with a correction that was typed when another decision is taken: send, discard or edit it. */
 export async function askUnsent(action) {
   document.getElementById("unsent-discard").textContent = `Discard it and ${action === "warn" ? "approve with a warning" : action}`;

@@ -7,7 +7,7 @@ const KEPT = "outcomes";
 let asked = 0; // the last correction that was asked about
 
 const outcomes = () => document.getElementById("outcomes");
-const choices = () => [...document.querySelectorAll("[data-outcome]")];
+const choices = () => [...document.querySelectorAll("[data-outcome]:not([hidden])")];
 
 /** Prepare the outcomes of the request that is shown; they stay open or closed as for the request before. */
 export function beginOutcomes() {

@@ -1,11 +1,10 @@
 // The queue as a list: choose requests, preview an action on them, and take it.
 
-import { beginningOf, complain, parsed, reasonOf, say, send } from "./common.js";
+import { complain, keepFilters, parsed, reasonOf, say, send } from "./common.js";
 import { isShortcut } from "./shortcuts.js";
 import { offerUndo, undo } from "./undo.js";
 import { focusWhenOn, whileOff } from "./waiting.js";
 
-const LONGEST_TITLE = 80;
 let sending = false; // an action on the chosen requests is on its way
 
 const bulk = document.getElementById("bulk");
@@ -61,13 +60,22 @@ const wordsOf = ({ detail, field }) => detail.replace(`${field}: `, "");
 
 const VERBS = { assign: "Assign", approve: "Approve", reject: "Reject", escalate: "Escalate", ask_opinion: "Ask about", end_opinion: "Take back" };
 const rowOf = (id) => document.querySelector(`[data-row="${CSS.escape(id)}"]`);
-const titleOf = (id) => beginningOf(rowOf(id)?.querySelector("th").textContent.trim() ?? id, LONGEST_TITLE);
 
-/** One line a request: its question, and what the list says about it, such as risk, score, escalation and a waiting reader. */
+/** A request by its name, as a link to its whole text. It opens beside the list, which keeps its preview. */
+function linkTo(id) {
+  const link = document.createElement("a");
+  link.href = rowOf(id).querySelector("th a").getAttribute("href");
+  link.target = "_blank";
+  link.title = "Opens in a new tab";
+  link.textContent = rowOf(id).dataset.name;
+  return link;
+}
+
+/** One line a request: its name, and what the list says about it, such as risk, score, escalation and a waiting reader. */
 function taken({ review_id: id, shown, contradicted }) {
   const line = document.createElement("li");
   const notes = [...rowOf(id).querySelectorAll("[data-note]")].map((each) => each.textContent.replace(/\s+/g, " ").trim());
-  line.append([titleOf(id), ...notes.filter(Boolean)].join(" · "));
+  line.append(linkTo(id), ...notes.filter(Boolean).map((each) => ` · ${each}`));
   for (const { number, text } of contradicted) {
     const words = document.createElement("strong");
     words.className = "warn";
@@ -124,7 +132,7 @@ async function preview(event) {
     document.getElementById("bulk-refused").replaceChildren(
       ...refused.map((each) => {
         const line = document.createElement("li");
-        line.textContent = `Not: ${titleOf(each.review_id)} (${wordsOf(each)})`;
+        line.append("Not: ", linkTo(each.review_id), ` (${wordsOf(each)})`);
         return line;
       }),
     );
@@ -242,6 +250,7 @@ document.addEventListener("keydown", (event) => {
   if (!sending) undo();
 });
 
+keepFilters(document.querySelector(".review-head a.button").search);
 if (bulk) {
   restoreChoice();
   for (const name of ["input", "change"]) document.getElementById("main").addEventListener(name, keepChoice);

@@ -2,20 +2,20 @@
 
 import { active } from "./active_time.js";
 import { claimWords, foundContradicted, judge, ownVerdicts, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw, unjudged } from "./claims.js";
-import { complain, parsed, reasonOf, say, send, waitedFor } from "./common.js";
-import { closeCorrection, correctionOpen, discardCorrection, isBlank, isEdited, openCorrection, showDiffSoon } from "./correction.js";
+import { complain, keepFilters, parsed, reasonOf, say, send, small, waitedFor } from "./common.js";
+import { closeCorrection, correctionOpen, discardCorrection, isBlank, isEdited, openCorrection, showDiffSoon, showUnsent } from "./correction.js";
 import { ask, askUnsent } from "./dialogs.js";
 import { draftOf, keepDraft, writeDraft } from "./drafts.js";
 import "./opinions.js";
 import { beginOutcomes, nextOutcome, showGivenChanges } from "./outcomes.js";
 import { notePaint, wasPainted } from "./painted.js";
 import { showAddress, reviewOfAddress } from "./review_address.js";
-import { buttonOf, holder, isOpen, item, keep } from "./review_item.js";
+import { buttonOf, holder, isOpen, item, keep, nameOf } from "./review_item.js";
 import { beginLayout, low, startOfQuestion, toggleGuidelines, toggleQuestion } from "./review_layout.js";
 import { addressOf } from "./saved_filters.js";
 import { fieldOf, isShortcut } from "./shortcuts.js";
-import { noteVote, offerUndo, questionOf, undo, undoButtonOf } from "./undo.js";
-import { isOff, onSince, turnOn, whileOff } from "./waiting.js";
+import { noteVote, offerUndo, undo, undoButtonOf } from "./undo.js";
+import { isOff, onSince, sayTooEarly, turnOn, whileOff } from "./waiting.js";
 
 const help = document.getElementById("help");
 const filters = document.getElementById("queue-filters");
@@ -186,7 +186,7 @@ let counted = 0; // steps that were counted here
 /** Show how many requests are open now, which others decide as well. */
 async function showOpen() {
   const before = counted;
-  const { open, held } = JSON.parse((await send("/review/counts", undefined, { method: "GET", background: true })).text);
+  const { open, held } = JSON.parse((await send(`/review/counts?${addressOf(filters)}`, undefined, { method: "GET", background: true })).text);
   // A step of this page that came between may be in the counts or not.
   if (before === counted && !sending) [openCount.textContent, heldCount.textContent] = [open, held].map(String);
 }
@@ -209,6 +209,7 @@ function begin(focus = true) {
   if (draft && isOpen()) {
     writeDraft(holder, draft);
     if (isEdited()) openCorrection(false);
+    showUnsent();
   }
   notePaint(() => {
     if (focus && !holder.contains(document.activeElement)) document.getElementById("question").focus({ preventScroll: true });
@@ -220,8 +221,10 @@ function begin(focus = true) {
   selectFirst();
   // An open request that was scrolled to the passage begins at its question: no control above stands half behind the line of
   // messages. On a closed one nothing is judged: it begins with who decided it.
-  // In a narrow low window the question would then be out of sight: it comes first there, and a key leads to the claim.
-  if (focus && scrollY > 0) scrollTo(0, isOpen() ? (low.matches ? startOfQuestion() : Math.max(scrollY, startOfQuestion())) : 0);
+  // In a narrow low window the question would then be out of sight: it comes first there, and a key leads to the claim. In any other
+  // narrow window the answer begins below its question; a key leads to the claim there as well.
+  if (focus && isOpen() && small.matches && !low.matches) document.getElementById("item-answer").scrollIntoView();
+  else if (focus && scrollY > 0) scrollTo(0, isOpen() ? (low.matches ? startOfQuestion() : Math.max(scrollY, startOfQuestion())) : 0);
 }
 
 // ---------------------------------------------------------------- locks
@@ -266,14 +269,17 @@ function stop(error, review) {
   article.dataset.closed = "";
   forget(review, error.problem.conflict);
   const isOwn = error.problem.conflict === "decided" && error.problem.who === holder.dataset.name;
-  const { words, button } = isOwn ? undoButtonOf(review, questionOf(article), error.problem.when) : {};
+  const { words, button } = isOwn ? undoButtonOf(review, nameOf(article), error.problem.when) : {};
   const card = document.getElementById("stopped").content.firstElementChild.cloneNode(true);
   card.querySelector("[data-words]").textContent = isOwn ? `You have ${words} this request.` : `${causeOf(error)}.`;
   card.querySelector("[data-undo]").replaceWith(button ?? "");
   article.querySelector(".request-head").after(card);
-  article.querySelector(".state-line").hidden = error.problem.conflict !== "locked";
-  for (const each of article.querySelectorAll(".decide [data-action], [data-action=send], [data-action=discard], [data-verdict]")) each.disabled = true;
+  // What readers see and get at the deadline is what was decided, unless nobody has decided yet.
+  const past = error.problem.conflict === "locked" ? [] : article.querySelectorAll(".state-line, .deadline, .at-deadline, [data-outcome=deadline], [data-outcome-of=deadline], #doubts");
+  for (const each of past) each.hidden = true;
+  for (const each of article.querySelectorAll(".decide [data-action]:not([data-action=edit]), [data-action=send], [data-action=discard], [data-verdict]")) each.disabled = true;
   for (const each of article.querySelectorAll("#corrected, #comment, #decision-reason")) each.readOnly = true;
+  card.scrollIntoView({ block: "nearest" }); // the request may be scrolled to its passage
   if (!isOwn) complain(error);
 }
 
@@ -299,7 +305,7 @@ function vote(action) {
   if (!isOpen()) return;
   const article = item();
   const body = { ...said(), user_action: action };
-  say(`Being sent: ${action}d: ${questionOf(article)}`);
+  say(`Being sent: ${action}d: ${nameOf(article)}`);
   voted = voted.then(async () => {
     try {
       await send(`/api/reviews/${article.dataset.review}/decision`, body);
@@ -327,8 +333,16 @@ const kindOf = (action) => (action === "warn" ? "approve" : action);
 /** Whether reason and comment were sent with another kind of decision, which was undone: they may not fit this one. */
 const isSaidForAnother = (action) => ![undefined, kindOf(action)].includes(item().dataset.saidFor);
 
+/** Say in the dialogs for a reason why what stands there may not fit: it was sent with a decision that was undone. */
+function showSaidBefore(action) {
+  const before = { approve: "approval", correct: "correction", reject: "rejection" }[item().dataset.saidFor];
+  const words = isSaidForAnother(action) ? `Your reason or comment was for the ${before} that you have undone: change it, or send it as it is.` : "";
+  for (const place of holder.querySelectorAll("[data-said-before]")) place.textContent = words;
+}
+
 /** Ask for the reason of a decision, where one of an undone decision may stand, then make it. */
 function askWhy(action) {
+  showSaidBefore(action);
   const field = document.getElementById("decision-reason");
   const comment = document.getElementById("comment").value;
   const done = { approve: "approved", correct: "corrected", reject: "rejected" }[kindOf(action)];
@@ -361,6 +375,7 @@ function approve(action) {
     found.length ? `You found ${claimWords(found)} contradicted.` : "",
     open.length ? `The evaluation found ${claimWords(open)} contradicted, without a verdict of yours: cancel to give it, or give a reason.` : "",
   ];
+  showSaidBefore(action);
   document.getElementById("approval-claims").textContent = words.filter(Boolean).join(" ");
   document.getElementById("approval-go").textContent = action === "warn" ? "Approve with a warning" : "Approve";
   const reasonField = document.getElementById("decision-reason");
@@ -424,9 +439,9 @@ function count({ second, held }, number = 1) {
 async function leave(review, act, words, { decides = false, correcting = false } = {}) {
   if (isOff() || !isOpen()) return;
   const article = item();
-  const question = questionOf(article);
+  const name = nameOf(article);
   sending = true;
-  sent = whileOff(`Being sent: ${words}: ${question}`, async () => {
+  sent = whileOff(`Being sent: ${words}: ${name}`, async () => {
     try {
       await voted;
       const response = await act();
@@ -441,9 +456,9 @@ async function leave(review, act, words, { decides = false, correcting = false }
       };
       // What was skipped or escalated can be undone for as long as a decision.
       const until = decides ? receipt.undo_until : UNDO_MS && new Date((response.at || Date.now()) + UNDO_MS).toISOString();
-      offerUndo({ reviews: [review], question, words, until, at: response.at, run });
+      offerUndo({ reviews: [review], question: name, words, until, at: response.at, run, kind: decides ? "decided" : "left" });
     } catch (error) {
-      await refused(review, error, { correcting, what: `Not ${words}: ${question}` });
+      await refused(review, error, { correcting, what: `Not ${words}: ${name}` });
     } finally {
       sending = false;
     }
@@ -495,6 +510,7 @@ const ACTIONS = {
   approve: () => approve("approve"),
   warn: () => approve("warn"),
   correct: () => isOpen() && openCorrection(),
+  edit: openCorrection,
   send: () => decide("correct"),
   reject,
   skip,
@@ -574,7 +590,10 @@ for (const name of ["input", "change"]) {
     keep();
     if (event.target.dataset.verdict) showOwnVerdicts();
     showDoubts();
-    if (event.target.id === "corrected") showDiffSoon();
+    if (event.target.id === "corrected") {
+      showUnsent();
+      showDiffSoon();
+    }
   });
 }
 
@@ -629,6 +648,7 @@ document.addEventListener("keydown", (event) => {
   if (!isShortcut(event) || event.key.length > 1) return;
   if (isEarly(event)) {
     event.preventDefault();
+    if (event.key === "u" && sending) sayTooEarly();
     return;
   }
   const run = KEYS[event.key] ?? (VERDICT_KEYS[event.key] && (() => judge(VERDICT_KEYS[event.key])));
@@ -659,19 +679,27 @@ filters.addEventListener("submit", async (event) => {
   const address = addressOf(filters);
   history.replaceState(null, "", address ? `/review?${address}` : "/review");
   filtered = location.search;
+  keepFilters(filtered);
+  document.getElementById("by-filters").textContent = address ? " of the filters" : "";
+  showOpen().catch(() => {});
   await sent;
   await showing;
-  await ahead?.catch(() => {});
-  const held = taken;
-  [ahead, taken] = [null, []];
-  await giveBack(held);
-  await showNext();
+  // What is shown may not be what the filters choose: a key would decide it.
+  const load = async () => {
+    await ahead?.catch(() => {});
+    const held = taken;
+    [ahead, taken] = [null, []];
+    await giveBack(held);
+    await showNext();
+  };
+  await waitedFor(whileOff("", load), "Loading what the filters choose…", 0);
 });
 addEventListener("pagehide", () => {
   if (isOpen() && !sending) keep();
   giveBack(taken);
 });
 
+keepFilters(filtered);
 if (isOpen()) {
   const { review } = item().dataset;
   lockOf(review).then((refusal) => refusal && stop(refusal, review));

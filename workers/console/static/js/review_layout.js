@@ -98,7 +98,8 @@ let headInSight = true;
 /** Show the counts of the head in the line of messages while the head is scrolled away; a message takes their place. */
 function showCounts() {
   const [own, open, held] = ["own-count", "open-count", "held-count"].map((name) => document.getElementById(name).textContent);
-  const words = `${own} decided by you today · ${open} open, ${held} with a waiting reader`;
+  const chosen = document.getElementById("by-filters").textContent;
+  const words = `${own} decided by you today (UTC) · ${open} open${chosen}, ${held} with a waiting reader`;
   document.getElementById("status").dataset.counts = headInSight ? "" : words;
 }
 

@@ -1,10 +1,9 @@
 // The last step of a reviewer that can be undone: on which request, and for how long.
 
-import { beginningOf, buttonFor, complain, say, send, small } from "./common.js";
+import { buttonFor, complain, keptFilters, say, send, small } from "./common.js";
 import { whileOff } from "./waiting.js";
 
 const MARGIN_MS = 1_500; // the clock of the response has whole seconds, and the request takes its time
-const LONGEST_QUESTION = 60;
 
 // Steps outlive the page that they were made on, for as long as they can be undone.
 const STORE = "undoable-steps";
@@ -17,12 +16,6 @@ function keep() {
   sessionStorage.setItem(STORE, JSON.stringify(steps));
 }
 
-/** The question of a request, short enough for a message. */
-export function questionOf(article) {
-  const question = article.querySelector("h2").textContent.trim();
-  return `“${beginningOf(question, LONGEST_QUESTION)}”`;
-}
-
 /** The name of the button, with its key on pages where that key counts. */
 const undoName = () => (document.getElementById("keys-on")?.checked && !small.matches ? "Undo (u)" : "Undo");
 
@@ -30,14 +23,14 @@ const undoName = () => (document.getElementById("keys-on")?.checked && !small.ma
 const windowMs = () => Number(document.querySelector("[data-undo-seconds]").dataset.undoSeconds) * 1000;
 
 /** Say what was done to requests and offer to undo it; without an end of the time it cannot be undone. `run` shows what was undone;
- *  without it a page is loaded that does. */
-export function offerUndo({ reviews, question, words, until, at, run }) {
+ *  without it a page is loaded that does. The kind of a skip or escalation is "left". */
+export function offerUndo({ reviews, question, words, until, at, run, kind }) {
   voted = false;
   // The clock of the response may be seconds behind: a step cannot be undone for longer than the page says.
   const forMs = Math.min(Date.parse(until) - (at || Date.now()) - MARGIN_MS, windowMs());
   if (until) {
     steps.splice(0, steps.length, ...steps.filter((each) => Date.parse(each.until) > Date.now() && each.reviews[0] !== reviews[0]));
-    steps.push({ reviews, question, words, until });
+    steps.push({ reviews, question, words, until, kind });
     if (run) reopening.set(reviews[0], run);
     else reopening.delete(reviews[0]);
     keep();
@@ -73,7 +66,7 @@ function leadFocus(reviews) {
 /** Load a page that shows requests as they are now, and says what was undone: several in the list, a single one on its page. */
 async function leaveFor(undone, single) {
   sessionStorage.setItem(UNDONE, JSON.stringify(undone));
-  if (single) location.assign(`/review/${undone.reviews[0]}`);
+  if (single) location.assign(`/review/${undone.reviews[0]}${keptFilters()}`);
   else {
     history.scrollRestoration = "manual"; // the page begins where its focus is led
     location.reload();
@@ -154,7 +147,9 @@ async function sendUndo(step) {
     const isPart = step.of > 1 && step.undone;
     const error = { status, problem, message: isPart ? `${step.undone} of ${step.of} undone; ${message}` : message };
     if (isPart && !reviews.length) await leaveFor({ error, reviews: asked }, false);
-    complain(error);
+    // A request that was left is open: it is found again where many have the same question.
+    const isLeft = step.of === 1 && step.kind === "left" && status === 409;
+    complain(error, isLeft ? { name: "Open it", run: () => location.assign(`/review/${first}${keptFilters()}`) } : undefined);
     return;
   }
   const done = `Undone: ${question}`;

@@ -26,11 +26,17 @@ export function focusWhenOn(element) {
   else element.focus();
 }
 
+let awaited = ""; // what is said to be on its way
+
+/** Say that what is on its way cannot be undone before it has arrived. */
+export const sayTooEarly = () => say(`${awaited} It cannot be undone before it has arrived; press u then.`, undefined, UNTIL_NEXT_MS);
+
 /** Do something with the part turned off, and say so if words are given; the focus comes back unless it went elsewhere. */
 export async function whileOff(words, act) {
   const focused = document.activeElement;
   if (part.contains(focused)) focused.blur();
   part.inert = true;
+  awaited = words;
   if (words) say(words, undefined, UNTIL_NEXT_MS);
   try {
     return await act();

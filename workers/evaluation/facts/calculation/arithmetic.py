@@ -5,7 +5,7 @@ instead of compared pair by pair.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, permutations
@@ -77,6 +77,24 @@ def same_quantity(first: Quantity, second: Quantity) -> bool:
         or _close(one, two, tolerance)
         for one in first.values
         for two in second.values
+    )
+
+
+def restates(claimed: Quantity, told: Quantity) -> bool:
+    """Return true if a claimed number is one of the evidence, unless it is more exact.
+
+    "3.2 million" restates 3,241,000, and "3.4 million" is not said by "3 million". Two sources that say so still agree
+    (``same_quantity``).
+    """
+    if not same_quantity(claimed, told):
+        return False
+    if claimed.step >= told.step:
+        return True
+    tolerance = ABOUT if claimed.approximate or told.approximate else EXACT
+    return any(
+        abs(one - two) <= _precision(one, claimed.step) or _close(one, two, tolerance)
+        for one in claimed.values
+        for two in told.values
     )
 
 
@@ -382,9 +400,16 @@ class Pool:
 
     def has(self, number: Quantity) -> bool:
         """Return true if one of the numbers is the same (``same_quantity``)."""
+        return self._has(number, same_quantity)
+
+    def restates(self, number: Quantity) -> bool:
+        """Return true if a claimed number is one of these numbers of the evidence, and not more exact (``restates``)."""
+        return self._has(number, restates)
+
+    def _has(self, number: Quantity, is_same: Callable[[Quantity, Quantity], bool]) -> bool:
         # A number without a unit may be the same as one with any unit.
         kinds = (*_alike(number.dimension), COUNT) if number.is_unit else tuple(self._groups)
-        return any(self._is_in(number, group) for kind in kinds for group in self._groups.get(kind, ()))
+        return any(self._is_in(number, group, is_same) for kind in kinds for group in self._groups.get(kind, ()))
 
     def count(self, dimension: str) -> int:
         """Return how many different numbers of a dimension there are."""
@@ -418,7 +443,11 @@ class Pool:
         self._extremes[number.dimension] = highest, lowest
 
     @staticmethod
-    def _is_in(number: Quantity, group: tuple[bool, float, list[tuple[float, Quantity]]]) -> bool:
+    def _is_in(
+        number: Quantity,
+        group: tuple[bool, float, list[tuple[float, Quantity]]],
+        is_same: Callable[[Quantity, Quantity], bool],
+    ) -> bool:
         approximate, step, entries = group
         slack = max(number.step, step) if number.step != step else 0.0
         tolerance = ABOUT if number.approximate or approximate else EXACT
@@ -426,7 +455,7 @@ class Pool:
             reach = max(slack * (1.0 + 1e-9), _reach(value, tolerance))
             position = bisect_left(entries, value - reach, key=_value)
             while position < len(entries) and entries[position][0] <= value + reach:
-                if same_quantity(number, entries[position][1]):
+                if is_same(number, entries[position][1]):
                     return True
                 position += 1
         return False

@@ -147,7 +147,12 @@ def named_figures(
 
 def names_calculation(text: str) -> bool:
     """Return true if a text has a word for a total, a mean, a difference, a change, a share or a part."""
-    words = (_TOTAL, MEAN, _DIFFERENCE, _UP, _DOWN, _SHARE, _WITH, _WITHOUT)
+    return bool(_TOTAL.search(text) or MEAN.search(text)) or names_difference(text)
+
+
+def names_difference(text: str) -> bool:
+    """Return true if a text has a word for a difference, a change, a share, or a part that is left out or added."""
+    words = (_DIFFERENCE, _UP, _DOWN, _SHARE, _WITH, _WITHOUT)
     return any(word.search(text) for word in words)
 
 

@@ -9,6 +9,7 @@ import re
 from decimal import Decimal
 
 from workers.evaluation.facts.calculation.time_spans import YEAR
+from workers.evaluation.facts.forms.left_out_predicates import restore_predicates
 from workers.evaluation.facts.forms.left_out_verbs import restore_left_out_verbs
 from workers.evaluation.facts.numbers.number_words import NUMBER_NAME
 from workers.evaluation.facts.series import SERIES_NAMES
@@ -124,7 +125,7 @@ def restore_left_out(text: str, before: str = "") -> str:
         if restored == text:
             break
         text = restored
-    return text
+    return restore_predicates(text)
 
 
 def _with_unit(match: re.Match[str]) -> str:

@@ -77,6 +77,7 @@ from workers.evaluation.relations.figures.parties import is_party_right
 from workers.evaluation.relations.figures.table_cells import is_row_right
 from workers.evaluation.relations.named_roles import answer_by_holder, is_role_of_other
 from workers.evaluation.relations.permissions.exclusive_acts import is_act_of_others
+from workers.evaluation.relations.permissions.forbidden_sides import keeps_allowed_side
 from workers.evaluation.relations.permissions.refused_acts import is_act_refused
 from workers.evaluation.relations.places_beside import is_side_right, without_side
 from workers.evaluation.relations.times.ages import is_age_right, without_age
@@ -365,7 +366,15 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         denies_other_figure(claim.plain, sentences)
         or any(
             same(claim.plain, sentence)
-            for same in (is_exception_of, is_due, are_both_needless, says_same_side, is_same_case, says_same_of_all)
+            for same in (
+                is_exception_of,
+                is_due,
+                are_both_needless,
+                says_same_side,
+                is_same_case,
+                says_same_of_all,
+                keeps_allowed_side,
+            )
             for sentence in sentences
         )
     ):

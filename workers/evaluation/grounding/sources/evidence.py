@@ -4,7 +4,7 @@ Shapes: n claims, m units, v distinct words of the claims. Everything over n × 
 multiplication; there is no loop over pairs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,10 +15,11 @@ from workers.evaluation.facts.dates import unnamed_days
 from workers.evaluation.facts.evidence_units import segment_source
 from workers.evaluation.facts.forms.gapped_clauses import restore_gapped
 from workers.evaluation.facts.forms.left_out_words import restore_left_out
+from workers.evaluation.facts.forms.refuted_statements import is_labelled_untrue, read_ruled_row, restore_refuted
 from workers.evaluation.text.languages.language import known_language
 from workers.evaluation.text.languages.local_forms import local_forms
 from workers.evaluation.text.languages.local_words import content_words
-from workers.evaluation.text.wording import plain_text
+from workers.evaluation.text.wording import plain_text, written_text
 from workers.evaluation.text.words import stem
 
 Matrix = NDArray[np.float32]
@@ -46,7 +47,7 @@ class EvidenceUnit:
         words: stems of its content words.
         of_record: whether it is part of a record or table rather than of a text.
         language: its language, ISO 639-1.
-        written: the text for readers, if it differs.
+        written: the text as its source has it, for readers, if it differs.
     """
 
     number: int
@@ -61,7 +62,7 @@ class EvidenceUnit:
 
     @property
     def excerpt(self) -> str:
-        """Return the text for readers."""
+        """Return the text for readers, which is never the form in which texts are compared."""
         return self.written or self.text
 
 
@@ -81,20 +82,43 @@ def collect_evidence(
         if (own, language) == ("zh", "ja"):
             own = language  # a table or title in Japanese may have no kana
         before = ""
+        ruled: dict[str, str] = {}
         for unit in segment_source(chunk.content):
-            written = plain_text(unit.text)[:MAX_TEXT]
-            text = restore_left_out(local_forms(written, own), before)
+            written = written_text(unit.written or unit.text)[:MAX_TEXT]
+            text = restore_left_out(local_forms(plain_text(unit.text)[:MAX_TEXT], own), before)
             follows_question, before = before.endswith("?"), "" if unit.of_record else text.rstrip()
-            words = content_words(text, own) | frozenset(map(stem, unnamed_days(text)))
-            if words or (follows_question and text.strip()):
-                place = (number, chunk.chunk_id, unit.start, unit.end)
-                units.append(EvidenceUnit(*place, text, words, unit.of_record, own, written if text != written else ""))
+            for stated, of_record in _restated(text, ruled, own, of_record=unit.of_record):
+                words = content_words(stated, own) | frozenset(map(stem, unnamed_days(stated)))
+                if words or (follows_question and stated.strip()):
+                    place = (number, chunk.chunk_id, unit.start, unit.end)
+                    shown = written if stated != written else ""
+                    units.append(EvidenceUnit(*place, stated, words, of_record, own, shown))
     if len(units) > MAX_UNITS:
         common = np.array([len(unit.words & answer_words) for unit in units])
         # A stable sort prefers earlier units: retrievers rank the best first.
         kept = np.sort(np.argsort(-common, kind="stable")[:MAX_UNITS])
         units = [units[index] for index in kept]
     return tuple(map(_with_verbs, units))
+
+
+def _restated(text: str, ruled: dict[str, str], language: str, *, of_record: bool) -> Iterator[tuple[str, bool]]:
+    """Yield a text of a source with the denials of what it calls untrue, and whether it is a record.
+
+    A row that calls a statement true or untrue is a sentence and the rest of the row.
+
+    Args:
+        text: a sentence, row or field.
+        ruled: the sentences for fields of such rows, to which those of this row are added.
+        language: its language.
+        of_record: whether it is a row or field.
+    """
+    if language != "en":
+        yield from () if is_labelled_untrue(text) else ((text, of_record),)
+    elif of_record and (row := read_ruled_row(text)):
+        ruled[row.field] = row.stated
+        yield from ((part, is_rest) for part, is_rest in ((row.stated, False), (row.rest, True)) if part)
+    else:
+        yield (ruled[text], False) if text in ruled else (restore_refuted(text), of_record)
 
 
 def _with_verbs(unit: EvidenceUnit) -> EvidenceUnit:

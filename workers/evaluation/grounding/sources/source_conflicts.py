@@ -10,6 +10,10 @@ different values of one attribute of one subject:
 - Sentences of other words disagree unless both name days, identifiers, versions or names, and none in common, beside
   values that differ.
 - Two rows disagree if their first fields and identifiers are equal.
+- Two instructions are two steps or two ways unless they give other figures, one forbids what the other asks for, or one
+  word differs ("keep the door open", "keep the door closed").
+- A denial speaks of its subject: "guides were greased, not replaced" and "replace the grease" share their verbs alone.
+- Figures of other days or months differ without a conflict.
 
 A verb that says no more than "has" or "is" may differ. Another verb counts as another attribute: "holds" and "contains"
 cannot be distinguished from "opens" and "closes" without their meaning.
@@ -24,6 +28,7 @@ from workers.evaluation.contradictions.values.row_mismatch import read_fields
 from workers.evaluation.facts.dates import read_weekdays
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, WEEKDAYS
+from workers.evaluation.text.wording import RECOMMENDATION
 from workers.evaluation.text.words import STOP_WORDS, key_of, stem, word_set
 
 SAME_FRAME = 0.5
@@ -43,6 +48,9 @@ _LABEL = re.compile(
     r"\b(version|step|chapter|section|table|page|level|phase|stage|day|week|round|class|grade|edition|part) (\d+)\b",
     re.IGNORECASE,
 )
+_STEP = re.compile(r"\W*(?:step\s*)?(?:\d+\b[.:)]?\s+)?", re.IGNORECASE)
+_PURPOSE = re.compile(r"(?:in order\s)?to\s[^,.]{3,100},\s", re.IGNORECASE)
+"""The number of a step, and the purpose before an instruction."""
 _PLACES = word_set("before after above below under over inside outside without")
 """Function words that tell one thing from another."""
 _OF = word_set("of von vom de del della du di van")
@@ -88,7 +96,11 @@ def disagree(supporting: str, contradicting: str) -> bool:
         and all(any(t.kind == "number" for t in each) for each in (one, other))
     ):
         return False  # other days have other hours
+    if _has_other_months(one, other) or _are_two_acts(supporting, contradicting, one, other):
+        return False
     if not _share_a_subject(_subject(supporting, one), _subject(contradicting, other)):
+        return False
+    if denies_another(supporting, contradicting):
         return False
     if max(len(one), len(other)) <= MAX_WORDS:
         match = SequenceMatcher(None, [token.form for token in one], [token.form for token in other], autojunk=False)
@@ -99,6 +111,69 @@ def disagree(supporting: str, contradicting: str) -> bool:
     values = _values(one), _values(other)
     differ = values[0] and values[1] and values[0].isdisjoint(values[1])
     return not (differ and _has_another_qualifier(supporting, contradicting))
+
+
+def _has_other_months(one: Sequence[_Token], other: Sequence[_Token]) -> bool:
+    """Return true if two passages give other figures, and name months, none in common."""
+    months = [{part for token in each for part in token.value.split() if part in MONTHS} for each in (one, other)]
+    numbers = [{token.value for token in each if token.kind == "number"} for each in (one, other)]
+    return all(months) and all(numbers) and months[0].isdisjoint(months[1]) and numbers[0].isdisjoint(numbers[1])
+
+
+def _are_two_acts(supporting: str, contradicting: str, one: Sequence[_Token], other: Sequence[_Token]) -> bool:
+    """Return true if two instructions ask for two things that can both be done."""
+    if not (_instructs(supporting) and _instructs(contradicting)) or _denies(supporting) != _denies(contradicting):
+        return False
+    numbers = [
+        {token.value for token in each if token.kind == "number"} for each in (_unnumbered(one), _unnumbered(other))
+    ]
+    if all(numbers) and numbers[0] != numbers[1]:
+        return False
+    forms = [[token.form for token in each] for each in (one, other)]
+    changed = [
+        step for step in SequenceMatcher(None, forms[0], forms[1], autojunk=False).get_opcodes() if step[0] != "equal"
+    ]
+    if [(tag, end - start, other_end - other_start) for tag, start, end, other_start, other_end in changed] != [
+        ("replace", 1, 1)
+    ]:
+        return True
+    names = {
+        stem(key_of(word))
+        for text in (supporting, contradicting)
+        for name in read_details(text).names
+        for word in str(name).split()
+    }
+    return forms[0][changed[0][1]] in names or forms[1][changed[0][3]] in names
+
+
+def _unnumbered(tokens: Sequence[_Token]) -> Sequence[_Token]:
+    """Return tokens without the number of a step before them: "Step 5: click", "5 Click"."""
+    start = int(bool(tokens) and tokens[0].form == stem("step"))
+    return tokens[start + (len(tokens) > start and tokens[start].kind == "number") :]
+
+
+def _instructs(text: str) -> bool:
+    return RECOMMENDATION.match(_PURPOSE.sub("", _STEP.sub("", text, count=1), count=1)) is not None
+
+
+def _denies(text: str) -> bool:
+    return any(governed for _, governed in read_details(text).clauses)
+
+
+def denies_another(supporting: str, contradicting: str) -> bool:
+    """Return true if one passage denies something of a subject that the other does not name.
+
+    Args:
+        supporting: the passage that supports a claim.
+        contradicting: the passage that contradicts the claim.
+    """
+    denials = _denies(supporting), _denies(contradicting)
+    if denials[0] == denials[1]:
+        return False
+    text, rest = (supporting, contradicting) if denials[0] else (contradicting, supporting)
+    first = next((token.form for token in _tokens(text) if token.tells), "")
+    names = {stem(key_of(word)) for name in read_details(text).names for word in str(name).split()}
+    return bool(first) and first not in names and first not in {token.form for token in _tokens(rest)}
 
 
 def _share_a_subject(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from workers.evaluation.contradictions.antonyms import POLES
 from workers.evaluation.contradictions.denials import DENIED
 from workers.evaluation.contradictions.values.dated_values import Time, direction_of, times_of
-from workers.evaluation.facts.calculation.arithmetic import same_dimension, same_quantity
+from workers.evaluation.facts.calculation.arithmetic import restates, same_dimension, same_quantity
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import MONTHS, SCALES, UNITS, WEEKDAYS
@@ -71,8 +71,8 @@ def is_figure_of_time(claim: str, sentences: Sequence[str]) -> bool | None:
     same = [course for course in courses if own.words <= course.words]
     known = [(course, value) for course in same if (value := _value_at(course, own)) is not None]
     if any(same_quantity(value, own.value) for _, value in known):
-        is_measured = any(value.is_unit or not own.value.is_unit for _, value in known)
-        return True if is_measured and not direction_of(claim) else None
+        is_stated = any((value.is_unit or not own.value.is_unit) and restates(own.value, value) for _, value in known)
+        return True if is_stated and not direction_of(claim) else None
     is_of_other_time = any(len(course.words - own.words) <= MAX_OTHERS for course, _ in known) and any(
         same_quantity(value, own.value)
         for course in courses

@@ -322,12 +322,15 @@ def _shown_citations(enriched: EnrichedAnswer) -> list[Citation]:
 def _sources(enriched: EnrichedAnswer) -> str:
     """Return the sources that the model received as JSON; empty if the citations say all that is known of them."""
     cited = {citation.number for citation in _shown_citations(enriched)}
+    used = _numbers_of_claims(enriched)
+    digests = _digests(enriched)
     listed = []
     for number, chunk in enumerate(enriched.answer.contexts or [], 1):
         known = {"version": source_version(chunk), **_call(chunk)}
         if number not in cited:
             title = chunk.source_name or chunk.entity
             known |= {"title": title} | chunk.model_dump(mode="json", include=set(DESCRIBED))
+            known |= {"digest": digests[number]} if number in used else {}
         listed.append({"number": number} | {name: value for name, value in known.items() if value})
     return _json(listed) if any(len(each) > 1 for each in listed) else ""
 
@@ -347,17 +350,23 @@ def _call(chunk: ContextChunk) -> dict[str, str | None]:
 
 
 def _source_rows(enriched: EnrichedAnswer) -> list[SourceRow]:
-    """Return one row for each distinct content that is cited or used as evidence."""
+    """Return one row for each distinct content that is cited or that a claim names."""
     digests = _digests(enriched)
-    cited = {citation.number for citation in _shown_citations(enriched)}
-    claims = enriched.grounding.claims if enriched.grounding else []
-    cited |= {claim.evidence.number for claim in claims if claim.evidence}
-    contents = {digests[number]: number for number in sorted(cited, reverse=True) if number in digests}
+    kept = {citation.number for citation in _shown_citations(enriched)} | _numbers_of_claims(enriched)
+    contents = {digests[number]: number for number in sorted(kept, reverse=True) if number in digests}
     contexts = enriched.answer.contexts or []
     return [
         SourceRow(tenant=enriched.tenant, source_digest=digest, content=contexts[number - 1].content)
         for digest, number in contents.items()
     ]
+
+
+def _numbers_of_claims(enriched: EnrichedAnswer) -> set[int]:
+    """Return the sources that claims name: their evidence, and others that support them as well or better."""
+    claims = enriched.grounding.claims if enriched.grounding else []
+    named = {number for claim in claims for number in (*claim.redundant_numbers, *claim.proposed_numbers)}
+    named |= {claim.evidence.number for claim in claims if claim.evidence}
+    return named | {number for claim in claims for number in (claim.primary_number, claim.better_number) if number}
 
 
 def _digests(enriched: EnrichedAnswer) -> dict[int, str]:

@@ -27,14 +27,13 @@ _WITH_VERDICT = f"""(
     ) AS claims ANY LEFT JOIN {_JUDGED} AS judgements USING (tenant, answer_id, claim_id)
     WHERE if(judged = '', toString(verdict), judged) = {{{{verdict:String}}}})"""
 
-WITH_VERDICT = optional(
-    "verdict",
-    f"""
-  AND if((tenant, answer_id) IN {_NAMES}{not_hidden()}, (tenant, answer_id) IN {_WITH_VERDICT},
-    multiIf({{{{verdict:String}}}} = 'contradicted', claims_contradicted, {{{{verdict:String}}}} = 'unsupported',
-            claims_unsupported, claims_supported) > 0)""",
-)
+_EVALUATED = """
+    multiIf({{verdict:String}} = 'contradicted', claims_contradicted, {{verdict:String}} = 'unsupported',
+            claims_unsupported, claims_supported) > 0"""
+_REVIEWED = f"if((tenant, answer_id) IN {_NAMES}{not_hidden()}, (tenant, answer_id) IN {_WITH_VERDICT},"
+WITH_VERDICT = optional("verdict", f"\n  AND {optional('reviewed', _REVIEWED)}{_EVALUATED}{optional('reviewed', ')')}")
 """Further condition on rows of answers: any verdict is wanted, or at least one claim has the wanted one.
 
-Its parameters are ``verdict``, ``run``, ``tenants`` and those of ``due_values``.
+Its parameters are ``verdict``, ``run``, ``tenants`` and those of ``due_values``; with an empty ``reviewed`` the verdicts of
+reviewers do not count.
 """

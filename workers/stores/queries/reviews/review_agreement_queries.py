@@ -40,15 +40,15 @@ _COMPARED = (
     + f") ORDER BY latest DESC LIMIT {MAX_COMPARED}"
 )
 
-_WHY = ", toString(reason), JSONExtractString(decision, 'user_comment')"
+_WHY = ", toString(reason), JSONExtractString(decision, 'user_comment'), trimBoth(JSONExtractString(decision, 'corrected_answer'))"
 
-# Where any two people disagree, one of them disagrees with the final decision.
+# Where any two people disagree, one of them disagrees with the final decision. Two corrections differ in their texts.
 _DISAGREED = f"""
 SELECT review_id, answer_id, tenant, model_id, said[1].4 AS first, said[1].3 AS first_by, other.4 AS second, other.3 AS second_by,
        said[1].5 AS first_reason, said[1].6 AS first_comment, other.5 AS second_reason, other.6 AS second_comment,
        greatest(said[1].2, other.2) AS decided_at
 FROM ({_REVIEWED.replace("{why}", _WHY).replace("{repeated}", _REPEATED)}) ARRAY JOIN arrayPopFront(said) AS other
-WHERE first != second
+WHERE (first != second OR said[1].7 != other.7)
   AND ({{{{person:String}}}} = '' OR lowerUTF8({{{{person:String}}}}) IN (lowerUTF8(first_by), lowerUTF8(second_by)))
   AND ({{{{model:String}}}} = '' OR model_id = {{{{model:String}}}})
   AND ({{{{first:String}}}} = '' OR first = {{{{first:String}}}}) AND ({{{{second:String}}}} = '' OR second = {{{{second:String}}}})
@@ -101,6 +101,6 @@ class ReviewAgreementQueries(Reading):
         return [row["actions"] for row in await self.rows(_COMPARED, tenants=list(tenants))]
 
     async def disagreements(self, chosen: DisagreementFilter) -> list[Row]:
-        """Return each independent review that differs from the final decision, the latest first."""
+        """Return each independent review that differs from the final decision or its correction, the latest first."""
         values = asdict(chosen) | {"tenants": list(chosen.tenants), "person": chosen.person.strip()}
         return await self.rows(_DISAGREED, **values, **times_of(chosen.period))

@@ -1,4 +1,4 @@
-"""A sum of the values of two things is no value of one of them."""
+"""A sum or a difference of the values of two things is no value of one of them."""
 
 import pytest
 
@@ -90,3 +90,39 @@ def test_a_sum_with_the_value_of_a_thing_that_is_not_named_is_flagged(
 ) -> None:
     assert verdicts_on(question, source, right) == {"supported"}
     assert "supported" not in verdicts_on(question, source, wrong)
+
+
+@pytest.mark.parametrize(
+    ("source", "right", "wrong"),
+    [
+        ("The old pump uses 900 watts and the new pump uses 600 watts.", "The new pump uses 300 watts less.", ["The new pump uses 300 watts.", "The old pump uses 1500 watts."]),
+        ("A day ticket costs 12 euros and a week ticket costs 54 euros.", "A week ticket costs 42 euros more than a day ticket.", ["A week ticket costs 42 euros.", "A day ticket costs 42 euros."]),
+        ("Lisbon received 40 tonnes of grain, Porto 25 tonnes and Faro 10 tonnes.", "Lisbon and Porto received 65 tonnes of grain.", ["Lisbon received 15 tonnes of grain.", "Faro received 30 tonnes of grain.", "Lisbon and Faro received 65 tonnes of grain."]),
+        ("Revenue was 200 million euros in 2022 and 250 million euros in 2023.", "Revenue rose by 50 million euros in 2023.", ["Revenue was 50 million euros in 2023.", "Revenue was 450 million euros in 2023."]),
+        ("The north wing has 34 rooms. The south wing has 21 rooms.", "The north wing has 13 more rooms.", ["The south wing has 13 rooms.", "The north wing has 13 rooms."]),
+        ("Le train met 95 minutes, le bus met 140 minutes.", "Le bus met 45 minutes de plus que le train.", ["Le bus met 45 minutes.", "Le train met 45 minutes."]),
+        ("Adults pay 24 euros, children pay 11 euros.", "Children pay 13 euros less.", ["Children pay 13 euros.", "Adults pay 13 euros."]),
+        ("The guarantee is 24 months on laptops and 12 months on batteries.", "The guarantee on laptops is 24 months.", ["The guarantee on laptops and batteries is 36 months."]),
+        ("Room A is at 20 °C and room B at 18 °C.", "Room B is at 18 °C.", ["Room A and room B are at 38 °C."]),
+        ("The ferry carries 80 cars and 600 passengers in summer, 50 cars and 400 passengers in winter.", "In winter the ferry carries 50 cars.", ["In winter the ferry carries 30 cars.", "In summer the ferry carries 130 cars."]),
+        ("Der alte Ofen verbraucht 900 Watt, der neue Ofen 620 Watt.", "Der neue Ofen verbraucht 280 Watt weniger.", ["Der neue Ofen verbraucht 280 Watt."]),
+    ],
+)  # fmt: skip
+def test_a_difference_that_nothing_names_is_no_value_of_a_thing(source: str, right: str, wrong: list[str]) -> None:
+    assert verdicts_on("What is said of it?", source, right) == {"supported"}
+    assert [each for each in wrong if "supported" in verdicts_on("What is said of it?", source, each)] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "claim"),
+    [
+        ("The desk weighs 30 kg and the chair weighs 8 kg.", "The desk and the chair weigh 38 kg."),
+        ("The oven draws 2 kW and the hob draws 7 kW.", "The oven and the hob draw 9 kW."),
+        ("Members pay 80 euros, others pay 100 euros.", "The discount for members is 20 euros."),
+        ("Preparation takes 20 minutes and baking takes 30 minutes.", "Preparation and baking take 50 minutes."),
+        ("The car park has 60 spaces for cars and 15 spaces for vans.", "A van has 15 spaces."),
+        ("The shop sold 120 tents in May and 95 tents in June.", "In May and June the shop sold 215 tents."),
+    ],
+)
+def test_amounts_of_all_things_that_a_claim_names_add_up(source: str, claim: str) -> None:
+    assert "contradicted" not in verdicts_on("What is said of it?", source, claim)
