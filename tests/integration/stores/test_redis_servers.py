@@ -32,6 +32,7 @@ from workers.local.ports import LOOPBACK
 from workers.review.queue.locks import DecisionMark, ReviewLocks
 from workers.review.queue.shared_state import SharedState
 from workers.settings import RedisSettings, Settings
+from workers.stores.redis import shared_vector_store
 from workers.stores.redis.client import REDIS_ERRORS, InvalidRedisUrl, RedisClient, open_redis
 from workers.stores.redis.query_history import PersonQuery, QueryHistory
 from workers.stores.redis.shared_vector_store import SharedVectors
@@ -40,6 +41,12 @@ NOW = datetime(2026, 11, 3, tzinfo=UTC)
 NAMES = [f"name-{number}" for number in range(40)]
 """So many that their keys are on every node of a cluster."""
 TRACE = "0af7651916cd43dd8448eb211c80319c"
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests side by side make each other wait; that is no outage."""
+    monkeypatch.setattr(shared_vector_store, "TIMEOUT_SECONDS", 60.0)
 
 
 @pytest.fixture

@@ -403,6 +403,9 @@ async def test_a_redis_that_is_slow_full_or_away_costs_nobody_a_vector(
         def told() -> list[str]:
             return [line["event"] for line in logs if line["event"].startswith("shared_vectors")]
 
+        async def resumed() -> bool:
+            return told()[-1] == "shared_vectors_resumed"
+
         # One look and one write for a batch, and nobody waits for the write.
         await redis.config_resetstat()
         await redis.execute_command("CLIENT", "PAUSE", "600000", "WRITE")
@@ -433,6 +436,8 @@ async def test_a_redis_that_is_slow_full_or_away_costs_nobody_a_vector(
         assert logs[0]["operation"] == "write"
         await redis.config_set("maxmemory", "0")
         await until(is_back, "writing again", 60, 0.05)
+        # The keys are seen before the writer has read its answer.
+        await until(resumed, "word of it", 60, 0.01)
         assert told() == ["shared_vectors_suspended", "shared_vectors_resumed"]
 
         # Away, and there again.
@@ -444,6 +449,7 @@ async def test_a_redis_that_is_slow_full_or_away_costs_nobody_a_vector(
         assert told()[2:] == ["shared_vectors_suspended"]
         await own.start()
         await until(is_back, "it is back", 60, 0.05)
+        await until(resumed, "word of it", 60, 0.01)
         assert told()[2:] == ["shared_vectors_suspended", "shared_vectors_resumed"]
         third, idle = workers.start()
         await third.embed([model.embedded[-1]])
