@@ -40,6 +40,7 @@ from workers.evaluation.claims.short_answers import (
     plain_question,
     repeats_answer,
     resolve_short_answer,
+    without_nothing,
     yields_to_correction,
 )
 from workers.evaluation.facts.evidence_units import labelled
@@ -189,7 +190,7 @@ def extract_claims(
         claims[first] = replace(claims[first], kind="meta")
         first += 1
     if query and first is not None:
-        short = replace(claims[first], plain=with_asked_unit(query, claims[first].plain))
+        short = replace(claims[first], plain=with_asked_unit(query, without_nothing(query, claims[first].plain)))
         question = query[-MAX_QUESTION:] if depends_on_question(query, short.plain) and not short.antecedent else ""
         claims[first] = replace(
             short,

@@ -98,6 +98,9 @@ _SAME_VERB = tuple(
     )
 )
 """English auxiliary verbs of one tense and mood; "It was" is no answer to "Is it open?"."""
+LEAST_STATED = 3
+"""Fewest words behind "nothing" that state something."""
+_NOTHING = re.compile(r"\W*(?:nothing(?: at all)?|none(?: at all)?|no one|nobody)\s*[,;:–—]\s*(?=\w)", re.IGNORECASE)
 _NO_NOUN = re.compile(
     r"\W*no\s+(?!(?:it|he|she|they|you|we|i|this|that|these|those|there|the|a|an|only|not|but|since|because|as|one)\b)[a-z]",
     re.IGNORECASE,
@@ -223,6 +226,13 @@ def without_opening(plain: str) -> str:
     """Return what an answer states after its yes or no."""
     opening = _DENIAL.match(plain) or _CONSENT.match(plain) or _short_reply(plain)
     return plain if opening is None or _NO_NOUN.match(plain) else _behind(plain, opening)
+
+
+def without_nothing(query: str, plain: str) -> str:
+    """Return the statement behind a "nothing" to a question for a value: "Nothing, students get in for free."."""
+    opening = _NOTHING.match(plain)
+    rest = plain[opening.end() :] if opening else ""
+    return rest if len(rest.split()) >= LEAST_STATED and asks_for_value(query) else plain
 
 
 def asks_for_value(query: str) -> bool:

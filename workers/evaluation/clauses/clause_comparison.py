@@ -27,6 +27,7 @@ from workers.evaluation.clauses.other_subjects import (
     is_other_verb,
     is_swapped,
     is_taken,
+    with_two_doers,
 )
 from workers.evaluation.clauses.phrase_relations import Relation, relation
 from workers.evaluation.clauses.predicates import are_opposite, converses, permission
@@ -50,8 +51,9 @@ def clause_mismatches(claims: Iterable[Clause], evidence: Sequence[str], questio
     """
     theirs = _read(evidence)
     found: dict[Mismatch, None] = {}
+    sentences = [read_clauses(text) for text in evidence]
     for own in _normal(claims):
-        found |= dict.fromkeys(_mismatches(own, theirs, is_short=bool(question)))
+        found |= dict.fromkeys(_mismatches(own, theirs, sentences, is_short=bool(question)))
     return tuple(found)
 
 
@@ -141,17 +143,19 @@ def _normal(clauses: Iterable[Clause]) -> list[Clause]:
     return [normal for clause in clauses for normal in (clause, *permission(clause), *converses(clause))]
 
 
-def _mismatches(own: Clause, evidence: Sequence[Clause], *, is_short: bool) -> Iterator[Mismatch]:
+def _mismatches(
+    own: Clause, evidence: Sequence[Clause], sentences: Sequence[Sequence[Clause]], *, is_short: bool
+) -> Iterator[Mismatch]:
     if own.is_comparison:
         if any(is_turned(own, each) and own.is_negated == each.is_negated for each in evidence):
             yield "comparative"
         return
-    matches = match_clauses(own, evidence)
+    matches = [with_two_doers(own, each, sentences) for each in match_clauses(own, evidence)]
     if is_widened(own, matches):
         yield "quantifier"
     if any(says(own, each) for each in matches):
         return
-    if is_taken(own, matches):
+    if is_taken(own, matches, sentences):
         yield "subject"
     if is_short and is_other_figure(own, matches):
         yield "number"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from workers.evaluation.clauses.clause_reader import Clause, Phrase
 from workers.evaluation.clauses.phrase_relations import Relation, relation
-from workers.evaluation.clauses.predicates import are_opposite, are_related, predicate_stem
+from workers.evaluation.clauses.predicates import are_converse, are_opposite, are_related, predicate_stem
 from workers.evaluation.contradictions.antonyms import SHARES
 from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.text.words import word_set
@@ -20,6 +20,11 @@ _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _BEGINNING = frozenset({"begin", "start", "commence"})
 _ACT = re.compile(r"works?|\w{3,}(?:ion|ment|ing)")
 """Nouns of acts, which begin before the thing that they make: "construction", "building"."""
+_GENERAL_NAMES = word_set(
+    "device unit appliance machine apparatus equipment instrument product item article vehicle garment medicine medication drug"
+    " preparation tool animal plant building substance"
+)
+"""Nouns by which a text speaks again of a thing that it has named."""
 _FROM_NOW = word_set("night yesterday today tonight")
 """Heads of times that count from now, beside a clause and without a preposition: "last night"."""
 
@@ -37,7 +42,27 @@ class Match:
 def match_clauses(own: Clause, evidence: Sequence[Clause]) -> list[Match]:
     """Match a claim's clause with each clause of the evidence."""
     named = [phrase for clause in evidence for phrase in clause.phrases]
-    return _contrasted(own, [_match(own, clause, named) for clause in evidence])
+    return _contrasted(own, [_with_general_names(own, _match(own, clause, named), evidence) for clause in evidence])
+
+
+def _with_general_names(own: Clause, match: Match, evidence: Sequence[Clause]) -> Match:
+    """Return a match in which "the device" is the router of the claim, unless a clause has both."""
+    if Relation.POSSIBLE not in match.relations:
+        return match
+    general = [phrase for phrase in match.clause.phrases if phrase.head in _GENERAL_NAMES and phrase.is_definite]
+    relations = tuple(
+        Relation.SAME
+        if how is Relation.POSSIBLE
+        and phrase.is_definite
+        and any(phrase.role == other.role and not _are_beside(phrase, other, evidence) for other in general)
+        else how
+        for phrase, how in zip(own.phrases, match.relations, strict=True)
+    )
+    return replace(match, relations=relations)
+
+
+def _are_beside(phrase: Phrase, other: Phrase, evidence: Sequence[Clause]) -> bool:
+    return any({phrase.head, other.head} <= {each.head for each in clause.phrases} for clause in evidence)
 
 
 def is_turned(own: Clause, clause: Clause) -> bool:
@@ -53,7 +78,8 @@ def is_turned(own: Clause, clause: Clause) -> bool:
 
 
 def _match(own: Clause, clause: Clause, named: Sequence[Phrase]) -> Match:
-    relations, turned = [], are_opposite(own.predicate, clause.predicate)
+    is_opposite = are_opposite(own.predicate, clause.predicate) and not _are_sides_of_act(own, clause)
+    relations, turned = [], is_opposite
     left = list(clause.phrases)
     for phrase in own.phrases:
         others = [other for other in left if fits(own, phrase, clause, other)]
@@ -90,8 +116,15 @@ def _match(own: Clause, clause: Clause, named: Sequence[Phrase]) -> Match:
             relations.append(how)
             if best is not None and how is Relation.SAME:
                 left.remove(best)
-    related = are_related(own.predicate, clause.predicate) or are_opposite(own.predicate, clause.predicate)
+    related = are_related(own.predicate, clause.predicate) or is_opposite
     return Match(clause, tuple(relations), related and not _is_start_of_act(own, clause), clause.is_negated != turned)
+
+
+def _are_sides_of_act(own: Clause, clause: Clause) -> bool:
+    """Return true for "you borrow films" over "the library lends films", which two do."""
+    return are_converse(own.predicate, clause.predicate) and (
+        own.subject is None or clause.subject is None or relation(own.subject, clause.subject) is not Relation.SAME
+    )
 
 
 def _is_start_of_act(own: Clause, clause: Clause) -> bool:

@@ -214,7 +214,7 @@ def _clauses_at(verb: "Token") -> Iterator[Clause]:
     if _is_negated(verb) and _is_asked_why(verb):
         return  # "Why is he not more worried?" says neither.
     phrases = [*_own_phrases(verb)]
-    if not any(phrase.role == "subject" for phrase in phrases):
+    if not any(phrase.role == "subject" for phrase in phrases) or _lacks_object(verb, phrases):
         phrases = [*_inherited(verb, phrases), *phrases]
     split = _gapped(verb)
     adverbs = {child.lemma_.lower() for child in verb.children if child.dep_ in ("advmod", "neg")}
@@ -253,6 +253,12 @@ def _clauses_at(verb: "Token") -> Iterator[Clause]:
     kept = tuple(phrase for phrase in phrases if phrase not in moved and not phrase.words & {subject.lemma_.lower()})
     yield replace(clause, phrases=kept)
     yield replace(clause, phrases=(*phrases_at(subject, _subject_role(verb)), *_appositions(verb, subject), *moved))
+
+
+def _lacks_object(verb: "Token", phrases: list[Phrase]) -> bool:
+    """Return true for "painted by Rosa" in "the mural, painted by Rosa, covers the wall"."""
+    is_participle = verb.tag_ == "VBN" and not any(child.dep_ in ("aux", "auxpass") for child in verb.children)
+    return is_participle and not any(phrase.role == "object" for phrase in phrases)
 
 
 def _gapped(verb: "Token") -> "tuple[Token, int] | None":

@@ -1,6 +1,7 @@
 """Find values and acts of a claim that the evidence gives to another subject, figure or act."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from workers.evaluation.clauses.clause_matches import LINKING, Match, all_words, fits
 from workers.evaluation.clauses.clause_reader import Clause, Phrase
@@ -14,20 +15,55 @@ _UNTOLD = word_set(
     " seem appear take get give go come contain require ensure exceed"
 )
 """Verbs that say little: another verb in their place changes nothing."""
+_ALIKE_BODIES = tuple(
+    map(
+        word_set,
+        (
+            "school university college academy institute",
+            "city town municipality borough",
+            "county district province region",
+            "state country government kingdom parliament",
+            "council board committee panel commission",
+            "ministry department agency authority office administration",
+            "court tribunal",
+            "police army navy",
+            "church parish diocese",
+            "bank insurer",
+            "company firm manufacturer business factory",
+            "union association society foundation charity party club team",
+            "museum library theatre gallery",
+            "hospital clinic",
+        ),
+    )
+)
+"""Nouns for bodies, in sets that may name one of them; none is a person with a name."""
+_BODIES = frozenset().union(*_ALIKE_BODIES)
+_OFFICES = word_set(
+    "mayor president minister governor king queen judge director manager chairman chairwoman chair secretary treasurer captain coach"
+    " teacher professor doctor nurse engineer architect lawyer driver pilot author artist owner landlord tenant customer client"
+    " patient buyer seller applicant employee employer student pupil parent mother father inspector auditor"
+)
+"""Nouns for persons, none of whom is a body."""
 _PERSON = frozenset({"he", "she"})
 """Pronouns that stand for one of two persons whom a claim names, where the other one stands beside it."""
 
 
-def is_taken(own: Clause, matches: Sequence[Match]) -> bool:
-    """Return true if the evidence says the claim of another subject, and nothing of it of the claim's own."""
+def is_taken(own: Clause, matches: Sequence[Match], sentences: Sequence[Sequence[Clause]]) -> bool:
+    """Return true if the evidence says the claim of another subject, and nothing of it of the claim's own.
+
+    Args:
+        own: the claim's clause.
+        matches: its matches with the clauses of the evidence.
+        sentences: the clauses of each sentence of the evidence.
+    """
     return any(
-        _is_of_others(own, place, matches)
+        _is_of_others(own, place, matches, sentences)
         for place, phrase in enumerate(own.phrases)
         if phrase.role in ("subject", "object") and not phrase.is_pronoun and not phrase.numbers
     )
 
 
-def _is_of_others(own: Clause, place: int, matches: Sequence[Match]) -> bool:
+def _is_of_others(own: Clause, place: int, matches: Sequence[Match], sentences: Sequence[Sequence[Clause]]) -> bool:
     subject = own.phrases[place]
     rest = [
         index
@@ -36,10 +72,17 @@ def _is_of_others(own: Clause, place: int, matches: Sequence[Match]) -> bool:
     ]
     if not rest:
         return _is_said_of_another(own, subject, matches)
-    if any(_speaks_of(own, subject, rest, each) or _is_carried_on(own, place, rest, each) for each in matches):
+    speaking = [
+        each for each in matches if _speaks_of(own, subject, rest, each) or _is_carried_on(own, place, rest, each)
+    ]
+    if any(each.same_predicate for each in speaking):
         return False
     contrasted = any(each.relations[place] is Relation.SAME and each.same_predicate for each in matches)
-    return any(_is_of_another(own, place, rest, each, matches, contrasted=contrasted) for each in matches)
+    taken = [
+        each for each in matches if _is_of_another(own, place, rest, each, matches, sentences, contrasted=contrasted)
+    ]
+    # "Who submits invoices" may be another word for who checks them, unless the sentence says who checks them.
+    return any(not speaking or _has_two_doers(subject, each.clause, sentences) for each in taken)
 
 
 def _is_said_of_another(own: Clause, subject: Phrase, matches: Sequence[Match]) -> bool:
@@ -92,7 +135,14 @@ def _is_carried_on(own: Clause, place: int, rest: Sequence[int], match: Match) -
 
 
 def _is_of_another(
-    own: Clause, place: int, rest: Sequence[int], match: Match, matches: Sequence[Match], *, contrasted: bool
+    own: Clause,
+    place: int,
+    rest: Sequence[int],
+    match: Match,
+    matches: Sequence[Match],
+    sentences: Sequence[Sequence[Clause]],
+    *,
+    contrasted: bool,
 ) -> bool:
     """Return true if a clause says all that the claim says, of a subject that is another one for certain."""
     if not match.same_predicate or match.is_negated != own.is_negated:
@@ -121,6 +171,8 @@ def _is_of_another(
     said = [relation(subject, owner) for owner in owners]
     if any(each is Relation.SAME for each in said):
         return False
+    if _has_two_doers(subject, match.clause, sentences):
+        return True
     if any(
         each is Relation.POSSIBLE and (subject.names or owner.names) for each, owner in zip(said, owners, strict=True)
     ):
@@ -129,6 +181,56 @@ def _is_of_another(
         # Somebody may do one thing to several: "removes the door panel" does not deny that of the wiring.
         return all(_are_told_apart(subject, owner) for owner in owners)
     return contrasted or any(each is Relation.DIFFERENT for each in said)
+
+
+def with_two_doers(own: Clause, match: Match, sentences: Sequence[Sequence[Clause]]) -> Match:
+    """Return a match in which a subject that may be another one differs from it, if the evidence speaks of both."""
+    relations = tuple(
+        Relation.DIFFERENT if how is Relation.POSSIBLE and _has_two_doers(phrase, match.clause, sentences) else how
+        for phrase, how in zip(own.phrases, match.relations, strict=True)
+    )
+    return replace(match, relations=relations)
+
+
+def _has_two_doers(subject: Phrase, clause: Clause, sentences: Sequence[Sequence[Clause]]) -> bool:
+    owners = [phrase for phrase in clause.phrases if phrase.role == "subject"]
+    return (
+        subject.role == "subject"
+        and clause.predicate not in LINKING  # "Ann was director; since then Ben has led it"
+        and bool(owners)
+        and all(_are_two_doers(subject, owner, sentences) for owner in owners)
+    )
+
+
+def _are_two_doers(subject: Phrase, owner: Phrase, sentences: Sequence[Sequence[Clause]]) -> bool:
+    """Return true for the union and the ministry of "the report written by the ministry was criticised by the union".
+
+    A sentence that has both in parts of their own speaks of two, and the school is no person with a name. "Rosa Klein
+    painted the wall, and the artist signed it" may speak of one.
+    """
+    if subject.is_pronoun or owner.is_pronoun:
+        return False
+    one, two = (subject, owner) if owner.names else (owner, subject)
+    if {one.head, two.head} <= _BODIES and not (one.names or two.names):
+        return one.head != two.head and not any({one.head, two.head} <= alike for alike in _ALIKE_BODIES)
+    if any(each.head in _OFFICES for each in (one, two)) and any(each.head in _BODIES for each in (one, two)):
+        return not (one.names or two.names)
+    if two.names and not one.names:
+        if one.head in _BODIES and len(two.names) > 1 and not two.words & _BODIES:
+            return True
+        if one.head not in _BODIES and not one.head.endswith("s"):
+            return False
+    return any(
+        mine.head == subject.head
+        and theirs.head == owner.head
+        and relation(mine, subject) is relation(theirs, owner) is Relation.SAME
+        for clauses in sentences
+        for first in clauses
+        for second in clauses
+        for mine in first.phrases
+        for theirs in second.phrases
+        if mine.role == theirs.role == "subject" and mine.words.isdisjoint(theirs.words)
+    )
 
 
 def _are_told_apart(one: Phrase, two: Phrase) -> bool:

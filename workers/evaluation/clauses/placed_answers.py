@@ -42,6 +42,8 @@ _ANY_LEFT = re.compile(
 """The beginning of a sentence on what the limit of the sentence before leaves."""
 _ABOVE = re.compile(r"\b(?:above|over|more than|exceed\w*|beyond|greater than|larger than)\s", re.IGNORECASE)
 _UP_TO = re.compile(r"\b(?:up to|under|below|less than|no more than|at most|not exceed\w*)\s", re.IGNORECASE)
+_REPLACED = re.compile(r"\b(?:instead|in place of|rather than|replac\w+|successor|alternatives?)\b", re.IGNORECASE)
+"""Words of a thing in the place of another one, which the question names: "use form B instead"."""
 _WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _NAME = re.compile(r"\b[A-Z][^\W\d_]+")
 _FIGURE = re.compile(rf"\b(?:[^\W\d_]*\d+(?:[.,:]\d+)*|half|{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
@@ -124,7 +126,7 @@ def is_answer_placed(question: str, answer: str, sentences: Sequence[str]) -> bo
         holding, rivals = _with_names(parts, question, answer, asked, told)
     else:
         return None
-    if not holding or not rivals:
+    if not holding or not rivals or _REPLACED.search(question) or any(_REPLACED.search(each.text) for each in holding):
         return None
     if all(any(_answers(rival, own, asked, nouns) for rival in rivals) for own in holding):
         return False
@@ -222,7 +224,8 @@ def _parts(sentence: int, text: str, left_out: frozenset[str]) -> Iterator[Answe
 def _kinds(text: str) -> frozenset[str]:
     details = read_details(text)
     values: tuple[Value, ...] = (*details.quantities, *details.dates)
-    return frozenset(map(kind_of, values))
+    # "Two weeks" and "one month" answer one question.
+    return frozenset("time" if kind == "month" else kind for kind in map(kind_of, values))
 
 
 def _figures_of(part: AnswerPart) -> frozenset[str]:

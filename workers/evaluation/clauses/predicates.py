@@ -142,6 +142,15 @@ _CONVERSES: dict[str, tuple[str, dict[str, str]]] = {
 """By verb the verb of the other side, with the new roles of the phrases: who learns from Ann is taught by her."""
 
 
+_GIVING = word_set("lend let lease")
+"""Verbs whose receiver goes without saying."""
+
+
+def are_converse(one: str, two: str) -> bool:
+    """Return true for the verbs of both sides of one act: "lend" and "borrow"."""
+    return any(_CONVERSES.get(verb, ("",))[0] == other for verb, other in ((one, two), (two, one)))
+
+
 def predicate_stem(word: str) -> str:
     """Return a stem that a verb and its noun have in common: "cancel" and "cancellation"."""
     return stem(word)[:6]
@@ -186,6 +195,9 @@ def converses(clause: Clause) -> Iterator[Clause]:
     """Yield what a clause says of its other side: "Aminata learned it from Lamine" is "Lamine taught Aminata"."""
     predicate, roles = _CONVERSES.get(clause.predicate, ("", {}))
     kept = tuple(replace(each, role=roles[each.role]) for each in clause.phrases if each.role in roles)
-    if roles and {"subject"} < {each.role for each in clause.phrases if each.role in roles}:
+    # "The library lends films for a week" does not say who borrows them.
+    if roles and (
+        {"subject"} < {each.role for each in clause.phrases if each.role in roles} or clause.predicate in _GIVING
+    ):
         others = tuple(each for each in clause.phrases if each.role not in roles)
         yield replace(clause, predicate=predicate, phrases=(*kept, *others))

@@ -1,6 +1,7 @@
 """Read what a short answer says together with its question: "No." to "Is smoking allowed?", "Paris." to "Where …?"."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -84,6 +85,29 @@ def polar_clauses(question: str, plain: str) -> tuple[tuple[Clause, ...], tuple[
     return affirmed, read_clauses(rest) if rest else ()
 
 
+def with_asked_parts(clauses: Iterable[Clause], question: str) -> tuple[Clause, ...]:
+    """Return clauses with the parts of a question in the place of pronouns: "the union wrote it" to "Who wrote the report?".
+
+    Args:
+        clauses: the clauses of a statement that answers the question.
+        question: the question; may be empty.
+    """
+    asked = {clause.predicate: clause for clause in read_clauses(question) if clause.is_main} if question else {}
+    return tuple(_with_parts(clause, asked.get(clause.predicate)) for clause in clauses)
+
+
+def _with_parts(clause: Clause, asked: Clause | None) -> Clause:
+    named = (
+        {phrase.role: phrase for phrase in asked.phrases if not phrase.is_pronoun and phrase.head not in _OPEN}
+        if asked
+        else {}
+    )
+    return replace(
+        clause,
+        phrases=tuple(named.get(phrase.role, phrase) if phrase.is_pronoun else phrase for phrase in clause.phrases),
+    )
+
+
 def _is_readable(asked: str, plain: str) -> bool:
     return (
         bool(asked) and not _ALTERNATIVES.search(asked) and len(asked.split()) <= MAX_ASKED and len(plain) <= MAX_LENGTH
@@ -103,6 +127,8 @@ def _filled(asked: str, plain: str) -> tuple[Clause, ...]:
         return ()
     noun = next((child for child in root.children if child.dep_ == "pobj"), root) if root.pos_ == "ADP" else root
     told = next(phrases_at(noun, "any"))
+    if not told.numbers and any(token.like_num for token in answer):
+        return ()  # "Six weeks, in writing." says more than how.
     clauses = [clause for clause in clauses_of(question) if clause.is_main and _is_whole(question)]
     return tuple(_replaced(clause, gap, told) for clause in clauses[:1])
 

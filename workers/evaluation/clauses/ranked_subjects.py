@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from workers.evaluation.budget import spend
 from workers.evaluation.claims.short_answers import depends_on_question, needs_question
 from workers.evaluation.contradictions.values.rankings import is_negated, without_bounds
+from workers.evaluation.facts.calculation.arithmetic import ABOUT, EXACT, same_dimension
 from workers.evaluation.facts.dates import Date
 from workers.evaluation.facts.numbers.quantity import Quantity
 from workers.evaluation.facts.sentence_pieces import Value, kind_of, read_pieces, told_stems
+from workers.evaluation.facts.text_details import read_details
 from workers.evaluation.facts.units import FAMILIES
 from workers.evaluation.facts.verb_forms import verb_stem
 from workers.evaluation.ownership.held_values import Clause
@@ -103,7 +105,17 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """Hold what a claim says of an order: the word for it, and the stems of subject, statement and what follows "than"."""
+    """Hold what a claim says of an order.
+
+    Attributes:
+        word: word for the order.
+        subject: stems of the subject.
+        words: stems of the statement.
+        rival: stems of what follows "than".
+        holds: False for a denial.
+        is_first: whether the subject is before all others.
+        difference: difference to the rival that the claim states.
+    """
 
     word: str
     subject: frozenset[str]
@@ -111,6 +123,7 @@ class _Ranking:
     rival: frozenset[str]
     holds: bool
     is_first: bool
+    difference: Quantity | None = None
 
 
 def is_ranked_rightly(claim: str, question: str, evidence: OwnedValues) -> bool | None:
@@ -199,7 +212,24 @@ def _read_ranking(claim: str, question: str) -> _Ranking | None:
         subject, words = subject | told_stems(own), words | told_stems(own)
     known = told_stems(question).union(*(piece.words for piece in read_pieces(question)))
     # "The southern tower" to "Which tower is taller?" is named by "southern".
-    return _Ranking(word, subject - known or subject, words - known or words, beside, holds, word.endswith("st"))
+    return _Ranking(
+        word,
+        subject - known or subject,
+        words - known or words,
+        beside,
+        holds,
+        word.endswith("st"),
+        _difference(own, word) if rival and told else None,
+    )
+
+
+def _difference(own: str, word: str) -> Quantity | None:
+    """Return the amount in front of a comparative: "3.50 euros more than"."""
+    match = re.search(rf"\b{word}\b", own, re.IGNORECASE)
+    quantities = read_details(own[: match.start()]).quantities if match else ()
+    if len(quantities) != 1 or not own[: match.start()].rstrip().endswith(quantities[0].written):  # type: ignore[union-attr]
+        return None
+    return quantities[0] if quantities[0].is_unit and not quantities[0].bound else None
 
 
 def _comparative(match: re.Match[str]) -> str:
@@ -275,7 +305,19 @@ def _compare(ranking: _Ranking, direction: int, owners: Sequence[tuple[Clause, f
         return None
     if any(each in own for each in others):
         return None
-    return all((sizes_of - rival) * direction > 0 for sizes_of in sizes for rival in rivals)
+    is_right = all((size - rival) * direction > 0 for size in sizes for rival in rivals)
+    return is_right and (
+        ranking.difference is None or _differ_by(ranking.difference, owners, sizes.pop(), rivals.pop())
+    )
+
+
+def _differ_by(difference: Quantity, owners: Sequence[tuple[Clause, float]], size: float, rival: float) -> bool:
+    """Return true if two values differ by an amount, or are of another kind than it."""
+    values = owners[0][0].values
+    if not isinstance(values[0], Quantity) or not same_dimension(difference.dimension, values[0].dimension):
+        return True
+    slack = ABOUT * abs(size - rival) if difference.approximate else difference.step
+    return abs(abs(size - rival) - difference.values[0]) <= slack + EXACT * abs(size)
 
 
 def _named(words: frozenset[str], owners: Sequence[tuple[Clause, float]]) -> list[tuple[Clause, float]]:

@@ -29,7 +29,7 @@ from workers.evaluation.contradictions.denials import (
     is_refused_unless,
 )
 from workers.evaluation.contradictions.lexical_contradictions import denies_share, opposites, same_matter
-from workers.evaluation.contradictions.needless import are_both_needless
+from workers.evaluation.contradictions.needless import are_both_needless, waive_one_thing
 from workers.evaluation.contradictions.roles import reordered, swapped
 from workers.evaluation.contradictions.universals import says_same_of_all
 from workers.evaluation.contradictions.values.claimed_limits import denies_other_figure
@@ -106,7 +106,7 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
     found: list[Mismatch] = []
     wrong = wrong_change(claim, evidence) or wrong_share(claim) or is_course_wrong(claim, [evidence, *other_evidence])
     wrong = wrong or any(is_end_taken_for_change(claim, text) for text in (evidence, *other_evidence))
-    wrong = wrong or has_other_limit(claim, own, theirs, others) or is_miscalculated(claim)
+    wrong = wrong or has_other_limit(claim, evidence, own, theirs, others) or is_miscalculated(claim)
     is_stated = bool(own.quantities) and is_cell_named(claim, [evidence, *other_evidence])
     if wrong or (
         number_mismatch(own, theirs, others, is_derivable=not is_stated)
@@ -128,6 +128,7 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
                 is_due,
                 denies_share,
                 are_both_needless,
+                waive_one_thing,
                 says_same_side,
                 is_same_case,
                 denies_outsiders,
@@ -142,7 +143,8 @@ def compare(claim: str, evidence: str, other_evidence: Sequence[str] = ()) -> tu
         excused = {
             "antonym": is_other_side(claim, evidence)
             or is_refused_unless(claim, evidence)
-            or are_both_needless(claim, evidence),
+            or are_both_needless(claim, evidence)
+            or waive_one_thing(claim, evidence),
             "negation": is_of_other,
         }
         found += [kind for kind in opposites(claim, evidence, other_evidence) if not excused.get(kind)]

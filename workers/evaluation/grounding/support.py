@@ -92,6 +92,12 @@ LEAST_REPEATED = 12
 MAX_UNSEEN = 1 / 3
 """Maximum share of a claim's words that no evidence has, from which on clauses are not compared: it is put otherwise."""
 _TIME_BEFORE = re.compile(r"\W*after\s[^,.]{0,20}\d[^,.]{0,30},\s", re.IGNORECASE)
+_DOER = re.compile(
+    r"^\W*(?:you|we|one|people|everyone|anyone)\s(?:can|may|must|should|could|will|have to|need to|are allowed to)\s"
+    r"(?:also\s|only\s)?[a-z]{3,}\s(?=(?:an?|the|your|any)\s|[a-z]{3,}\s)",
+    re.IGNORECASE,
+)
+"""A doer who may be anybody, with the verb, in front of a thing."""
 DECISIVE: frozenset[Mismatch] = frozenset(("subject", "role", "negation"))
 """Mismatches of clauses that contradict a claim; others leave it without support."""
 
@@ -408,7 +414,12 @@ def _measure(
     before = ((units[place].text, _text_before(units, place)) for place in top)
     mismatches = _compared(claim, [*texts, *referred_amounts(claim.plain, before)]) if texts else ()
     topic = claim.antecedent or claim.question
-    misplaced = bool(texts) and has_other_owner(_without_time_before(claim), topic, index.owned)
+    stated = _without_time_before(claim)
+    misplaced = bool(texts) and (
+        has_other_owner(stated, topic, index.owned)
+        # "You can keep a film for four weeks" gives the weeks to the film.
+        or ((thing := _DOER.sub("", stated)) != stated and has_other_owner(thing, topic, index.owned))
+    )
     if "number" in mismatches and gives_numbers(claim.plain, topic, index.owned):
         mismatches = tuple(each for each in mismatches if each != "number")
     if misplaced:
@@ -416,6 +427,8 @@ def _measure(
     ranked = _ranked(claim, index.owned) if texts else None
     if ranked is False:
         mismatches = (*mismatches, "comparative")
+    elif ranked:
+        mismatches = tuple(each for each in mismatches if each != "comparative")
     if claim.language in LOCAL_LANGUAGES and "date" not in mismatches and has_unknown_day(_stated(claim), texts):
         mismatches = (*mismatches, "date")
     measures = measure_claim(
@@ -538,7 +551,7 @@ def _compared(claim: ExtractedClaim, texts: Sequence[str]) -> tuple[Mismatch, ..
     if "number" in found and (rest := _without_asked_figures(claim, texts)) != claim.plain:
         kept = compare(rest, texts[0], texts[1:])
         found = tuple(each for each in found if each != "number" or each in kept)
-    valued = OF_VALUES.intersection(found) | {"name"}.intersection(found)
+    valued = OF_VALUES.union(("name", "antonym")).intersection(found)
     if not valued or (own := _stated(claim)) == claim.plain:
         return found
     stated = compare(own, texts[0], texts[1:])

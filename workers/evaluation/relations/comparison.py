@@ -7,6 +7,7 @@ from schemas.grounding import Mismatch
 from workers.evaluation.budget import spend
 from workers.evaluation.relations.conditions import is_case_kept
 from workers.evaluation.relations.directions import is_direction_kept, is_giver_right
+from workers.evaluation.relations.exchanged_members import is_member_right
 from workers.evaluation.relations.exclusive_traits import is_trait_right
 from workers.evaluation.relations.figures.asked_limits import is_limit_of_answer
 from workers.evaluation.relations.figures.bands import is_in_band
@@ -19,6 +20,7 @@ from workers.evaluation.relations.figures.stated_maxima import is_maximum_kept
 from workers.evaluation.relations.figures.stated_shares import is_share_right
 from workers.evaluation.relations.figures.values_before import is_value_before_right
 from workers.evaluation.relations.figures.wholes import is_of_whole
+from workers.evaluation.relations.figures.worded_rows import is_row_figure_right
 from workers.evaluation.relations.named_cases import is_named_case_right
 from workers.evaluation.relations.named_options import is_option_right
 from workers.evaluation.relations.named_persons import is_person_right
@@ -30,11 +32,13 @@ from workers.evaluation.relations.permissions.duties import is_choice_kept, is_d
 from workers.evaluation.relations.permissions.forbidden_sides import is_side_allowed
 from workers.evaluation.relations.permissions.lifted_bans import is_ban_current
 from workers.evaluation.relations.permissions.prohibitions import is_act_permitted
+from workers.evaluation.relations.permissions.unneeded_things import is_need_stated
 from workers.evaluation.relations.permissions.waived_conditions import is_condition_kept
 from workers.evaluation.relations.places_beside import is_side_right
 from workers.evaluation.relations.ranks import is_rank_kept
 from workers.evaluation.relations.shares_of_them import is_share_of_them_kept
 from workers.evaluation.relations.times.ages import is_age_right
+from workers.evaluation.relations.times.anchored_periods import is_anchor_kept
 from workers.evaluation.relations.times.changed_states import is_state_present
 from workers.evaluation.relations.times.counted_years import is_counted_year_right
 from workers.evaluation.relations.times.date_limits import is_side_kept
@@ -62,6 +66,7 @@ _RULES: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_side_kept, "date"),
     (is_duty_kept, "negation"),
     (is_act_permitted, "negation"),
+    (is_need_stated, "negation"),
     (is_change_stated, "negation"),
     (is_rank_kept, "subject"),
     (is_act_done, "negation"),
@@ -92,6 +97,7 @@ _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_time_of_day_right, "date"),
     (is_trait_right, "antonym"),
     (is_option_right, "subject"),
+    (is_member_right, "subject"),
     (lambda claim, _, sentences: is_direction_kept(claim, sentences), "comparative"),
     (lambda claim, _, sentences: is_case_right(claim, sentences), "subject"),
     (lambda claim, _, sentences: is_person_right(claim, sentences), "subject"),
@@ -101,10 +107,12 @@ _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
     (lambda claim, _, sentences: is_share_of_them_kept(claim, sentences), "quantifier"),
     (lambda claim, _, sentences: is_period_right(claim, sentences), "number"),
     (lambda claim, _, sentences: is_case_kept(claim, sentences), "negation"),
+    (lambda claim, _, sentences: is_anchor_kept(claim, sentences), "predicate"),
 )
 """The same for rules whose deciding sentence may share no word with the claim."""
 _RULES_OF_OTHER_VALUES: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_share_right, "quantifier"),
+    (is_row_figure_right, "number"),
     (lambda claim, _, sentences: is_figure_of_time(claim, sentences), "number"),
     (is_working_day_right, "date"),
 )

@@ -19,6 +19,14 @@ _RULE = re.compile(
     re.IGNORECASE,
 )
 _PERMISSION = re.compile(r"\b(?:may|can|could|allowed|permitted|accepted|possible)\b", re.IGNORECASE)
+_CASE = re.compile(
+    r"\b(?:if|when|whenever|once|unless|in case|as soon as|wenn|falls|sobald|lorsque|quand|dès que|cuando|si)\b[^.;:!?]{1,100}$"
+    r"|\bfor\s(?:[^\W\d_]+\s){1,3}(?:of|with|above|over|under|below|exceeding|longer|heavier|older|younger)\b[^.;:!?,]{0,12}$",
+    re.IGNORECASE,
+)
+"""A text in front of a figure that makes it the limit of a case: "if luggage weighs more than 23 kg"."""
+MAX_CASE = 120
+"""Code points in front of a figure in which its condition begins."""
 _PIECE = re.compile(r"[;,.]\s")
 _BEYOND = re.compile(
     r"\b(?:larger|bigger|greater|higher|more than (?:that|this)|above|over|beyond|exceed\w*|heavier|older|longer|smaller|lower|less than (?:that|this)|below|under|otherwise|others?|anything else|remaining|rest)\b(?!\s(?:than\s)?[€$£]?\d)",
@@ -27,14 +35,18 @@ _BEYOND = re.compile(
 """Words by which a text goes on with what a limit leaves."""
 
 
-def has_other_limit(claim: str, own: Details, theirs: Details, others: Sequence[Details] = ()) -> bool:
-    """Return true if a claim sets a limit in a rule and the evidence sets one other limit of its kind."""
-    if not _RULE.search(claim):
+def has_other_limit(claim: str, evidence: str, own: Details, theirs: Details, others: Sequence[Details] = ()) -> bool:
+    """Return true if a claim sets a limit in a rule or condition and the evidence sets one other limit of its kind.
+
+    "A charge is due above 20 kg" does not follow from "if luggage weighs more than 23 kg", as "it weighs more than 20 kg"
+    would from "it weighs more than 23 kg".
+    """
+    if not _RULE.search(claim) and not any(_is_of_case(number, evidence) for number in theirs.quantities):
         return False
     known = [number for each in (theirs, *others) for number in (*each.quantities, *each.implied)]
     for number in own.quantities:
         limits = _limits(number, theirs, number.bound) if number.bound else []
-        if len(limits) == 1 and not any(same_quantity(number, other) for other in known if _is_alike(number, other)):
+        if len(limits) == 1 and not any(_is_same_limit(number, other) for other in known if _is_alike(number, other)):
             return True
     return False
 
@@ -59,6 +71,17 @@ def is_beyond_limit(claim: str, own: Details, theirs: Details, texts: Sequence[s
     within = frozenset().union(*(content_words(piece) for piece in pieces if not _BEYOND.search(piece)))
     words = content_words(claim) - within
     return any(words & content_words(piece) for piece in pieces if _BEYOND.search(piece))
+
+
+def _is_same_limit(one: Quantity, two: Quantity) -> bool:
+    """Return true for one limit; only in another unit it may be rounded: 202 metres are not 200 metres."""
+    factors = [each.values[0] / each.face if each.face else 0.0 for each in (one, two)]
+    return one.face == two.face if factors[0] == factors[1] else same_quantity(one, two)
+
+
+def _is_of_case(number: Quantity, text: str) -> bool:
+    place = text.find(number.written) if number.bound else -1
+    return place >= 0 and bool(_CASE.search(text[max(0, place - MAX_CASE) : place]))
 
 
 def _are_two_sides(one: Quantity, two: Quantity) -> bool:

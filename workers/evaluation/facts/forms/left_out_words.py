@@ -11,6 +11,7 @@ from decimal import Decimal
 from workers.evaluation.facts.calculation.time_spans import YEAR
 from workers.evaluation.facts.forms.left_out_predicates import restore_predicates
 from workers.evaluation.facts.forms.left_out_verbs import restore_left_out_verbs
+from workers.evaluation.facts.forms.written_shares import write_shares
 from workers.evaluation.facts.numbers.number_words import NUMBER_NAME
 from workers.evaluation.facts.series import SERIES_NAMES
 from workers.evaluation.facts.units import SCALES, UNITS
@@ -117,6 +118,7 @@ def restore_left_out(text: str, before: str = "") -> str:
         whole = restore_left_out(f"{before} {text}")
         if whole.startswith(f"{before} "):
             return whole.removeprefix(f"{before} ")
+    text = write_shares(text)
     whole = _SHARE_OF_PRICE.sub(_with_amount, restore_left_out_verbs(f"{before} {text}" if before else text))
     text = whole.removeprefix(f"{before} ") if whole.startswith(before) else text
     text = _REFERRED.sub(r"\g<before>\g<noun> ", text)

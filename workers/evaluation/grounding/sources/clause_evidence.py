@@ -38,7 +38,7 @@ from workers.evaluation.clauses.kinds.opening_days import answer_by_days, is_day
 from workers.evaluation.clauses.kinds.permissions import answer_by_inclusion, answer_of
 from workers.evaluation.clauses.paraphrases import with_paraphrases
 from workers.evaluation.clauses.placed_answers import is_answer_placed
-from workers.evaluation.clauses.question_clauses import answered_clauses, polar_clauses
+from workers.evaluation.clauses.question_clauses import answered_clauses, polar_clauses, with_asked_parts
 from workers.evaluation.contradictions.cases import is_same_case
 from workers.evaluation.contradictions.denials import answer_by_denial, is_due, is_exception_of
 from workers.evaluation.contradictions.languages.local_conditions import drops_local_condition
@@ -80,6 +80,7 @@ from workers.evaluation.relations.permissions.exclusive_acts import is_act_of_ot
 from workers.evaluation.relations.permissions.forbidden_sides import keeps_allowed_side
 from workers.evaluation.relations.permissions.refused_acts import is_act_refused
 from workers.evaluation.relations.places_beside import is_side_right, without_side
+from workers.evaluation.relations.permissions.unneeded_things import demands
 from workers.evaluation.relations.times.ages import is_age_right, without_age
 from workers.evaluation.text.languages.language import FUNCTION_WORDS, known_language
 from workers.evaluation.text.languages.local_words import LOCAL_LANGUAGES, content_words
@@ -235,7 +236,8 @@ def _compare_statement(
         )
     if is_keyed_value_right(claim.reply or claim.plain, claim.asked or claim.antecedent, texts) is False:
         return ClauseFindings(("number",), is_decisive=True)
-    is_near = is_covered or bool(claim.asked) or has_verb_forms(claim.plain, texts)
+    is_covered = is_covered or has_verb_forms(claim.plain, texts)
+    is_near = is_covered or bool(claim.asked) or demands(claim.plain)
     near = _chosen(claim, units, has_borders=True) if is_near else []
     if claim.asked and says_only_frequency(reply := claim.reply or claim.plain):
         is_as_often = is_frequency_right(reply, near, claim.asked)
@@ -359,7 +361,7 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
     if not is_covered or not _is_compared(claim, sentences):
         return ClauseFindings()
     main = [clause for clause in read_clauses(_REPORTED.sub("", claim.plain)) if clause.is_main]
-    mismatches = clause_mismatches(main, sentences)
+    mismatches = clause_mismatches(with_asked_parts(main, claim.asked), sentences)
     if "subject" in mismatches and keeps_own_figure(claim.plain, sentences):
         mismatches = tuple(each for each in mismatches if each != "subject")
     if "negation" in mismatches and (

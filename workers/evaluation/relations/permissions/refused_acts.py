@@ -55,7 +55,7 @@ _REASON = re.compile(
 )
 _PIECE = re.compile(
     r"[;:]\s|,?\s(?:but|and)\s(?=(?:must|may|can|cannot|is|are|do|never|should)\b)"
-    r"|,?\s(?:but|while|whereas)\s(?=(?:[\w'’-]+\s){1,4}(?:must|may|can|cannot|is|are|do|does|should)\b)",
+    r"|,?\s(?:but|while|whereas)\s(?=(?:[\w'’-]+\s){1,9}(?:must|may|can|cannot|is|are|do|does|should)\b)",
     re.IGNORECASE,
 )
 _PART = re.compile(
