@@ -21,6 +21,7 @@ from workers.evaluation.clauses.clause_matches import (
 )
 from workers.evaluation.clauses.clause_reader import Clause, read_clauses
 from workers.evaluation.clauses.other_subjects import (
+    is_named_otherwise,
     is_of_other_act,
     is_other_figure,
     is_other_name,
@@ -55,6 +56,12 @@ def clause_mismatches(claims: Iterable[Clause], evidence: Sequence[str], questio
     for own in _normal(claims):
         found |= dict.fromkeys(_mismatches(own, theirs, sentences, is_short=bool(question)))
     return tuple(found)
+
+
+def is_doer_named_otherwise(claims: Iterable[Clause], evidence: Sequence[str]) -> bool:
+    """Return true if the evidence names another doer for the act of a claim that answers who did it."""
+    theirs = _read(evidence)
+    return any(is_named_otherwise(own, match_clauses(own, theirs)) for own in claims)
 
 
 def are_confirmed(claims: Iterable[Clause], evidence: Sequence[str]) -> bool:

@@ -42,7 +42,26 @@ class Match:
 def match_clauses(own: Clause, evidence: Sequence[Clause]) -> list[Match]:
     """Match a claim's clause with each clause of the evidence."""
     named = [phrase for clause in evidence for phrase in clause.phrases]
-    return _contrasted(own, [_with_general_names(own, _match(own, clause, named), evidence) for clause in evidence])
+    found = [_with_general_names(own, _match(own, clause, named), evidence) for clause in evidence]
+    return _contrasted(own, _without_other_verbs(own, found))
+
+
+def _without_other_verbs(own: Clause, matches: Sequence[Match]) -> list[Match]:
+    """Return matches in which "built" is not "designed" where the evidence has both of one thing, each with its doer."""
+    places = [place for place, phrase in enumerate(own.phrases) if phrase.role == "object" and not phrase.is_pronoun]
+    of_thing = [
+        each
+        for each in matches
+        if each.clause.subject is not None and any(each.relations[place] is Relation.SAME for place in places)
+    ]
+    if not any(each.clause.predicate == own.predicate for each in of_thing):
+        return list(matches)
+    return [
+        replace(each, same_predicate=False)
+        if each in of_thing and predicate_stem(each.clause.predicate) != predicate_stem(own.predicate)
+        else each
+        for each in matches
+    ]
 
 
 def _with_general_names(own: Clause, match: Match, evidence: Sequence[Clause]) -> Match:

@@ -36,7 +36,7 @@ _ALIKE_BODIES = tuple(
         ),
     )
 )
-"""Nouns for bodies, in sets that may name one of them; none is a person with a name."""
+"""Nouns for bodies, in sets that may name one of them."""
 _BODIES = frozenset().union(*_ALIKE_BODIES)
 _OFFICES = word_set(
     "mayor president minister governor king queen judge director manager chairman chairwoman chair secretary treasurer captain coach"
@@ -44,6 +44,7 @@ _OFFICES = word_set(
     " patient buyer seller applicant employee employer student pupil parent mother father inspector auditor"
 )
 """Nouns for persons, none of whom is a body."""
+_ASKING = word_set("what who which that")
 _PERSON = frozenset({"he", "she"})
 """Pronouns that stand for one of two persons whom a claim names, where the other one stands beside it."""
 
@@ -171,7 +172,15 @@ def _is_of_another(
     said = [relation(subject, owner) for owner in owners]
     if any(each is Relation.SAME for each in said):
         return False
-    if _has_two_doers(subject, match.clause, sentences):
+    if any(
+        each.role == "subject" and relation(each, owner) is Relation.SAME
+        for each in own.phrases
+        if each is not subject
+        for owner in owners
+    ):
+        return False
+    is_certain = all(each.is_definite or each.names or each.numbers for each in map(own.phrases.__getitem__, rest))
+    if is_certain and _has_two_doers(subject, match.clause, sentences):
         return True
     if any(
         each is Relation.POSSIBLE and (subject.names or owner.names) for each, owner in zip(said, owners, strict=True)
@@ -181,6 +190,37 @@ def _is_of_another(
         # Somebody may do one thing to several: "removes the door panel" does not deny that of the wiring.
         return all(_are_told_apart(subject, owner) for owner in owners)
     return contrasted or any(each is Relation.DIFFERENT for each in said)
+
+
+def is_named_otherwise(own: Clause, matches: Sequence[Match]) -> bool:
+    """Return true if the evidence names who did the act of a claim, and has the claim's doer for another act alone.
+
+    To "Who painted the wall?" an answer gives the name, so that "the school" is not Rosa Klein.
+    """
+    subject = own.subject
+    if subject is None or subject.is_pronoun or subject.names or own.predicate in LINKING:
+        return False
+    rest = [place for place, phrase in enumerate(own.phrases) if phrase is not subject]
+    alike = [
+        each
+        for each in matches
+        if each.same_predicate
+        and each.is_negated == own.is_negated
+        and rest
+        and all(each.relations[place] is Relation.SAME for place in rest)
+    ]
+    named = [each.clause.subject for each in alike if each.clause.subject is not None]
+    return (
+        bool(named)
+        and all(owner.names and relation(subject, owner) is not Relation.SAME for owner in named)
+        and not any(_is_called(subject, owner, matches) for owner in named)
+        and any(
+            each.clause.subject is not None
+            and each.clause.subject.head == subject.head
+            and each.clause.predicate not in LINKING
+            for each in matches
+        )
+    )
 
 
 def with_two_doers(own: Clause, match: Match, sentences: Sequence[Sequence[Clause]]) -> Match:
@@ -205,21 +245,18 @@ def _has_two_doers(subject: Phrase, clause: Clause, sentences: Sequence[Sequence
 def _are_two_doers(subject: Phrase, owner: Phrase, sentences: Sequence[Sequence[Clause]]) -> bool:
     """Return true for the union and the ministry of "the report written by the ministry was criticised by the union".
 
-    A sentence that has both in parts of their own speaks of two, and the school is no person with a name. "Rosa Klein
-    painted the wall, and the artist signed it" may speak of one.
+    A sentence that has both as subjects speaks of two, and a mayor is no club. "Rosa Klein painted the wall, and the artist
+    signed it" may speak of one.
     """
-    if subject.is_pronoun or owner.is_pronoun:
+    if subject.is_pronoun or owner.is_pronoun or owner.head in _ASKING:
         return False
     one, two = (subject, owner) if owner.names else (owner, subject)
     if {one.head, two.head} <= _BODIES and not (one.names or two.names):
         return one.head != two.head and not any({one.head, two.head} <= alike for alike in _ALIKE_BODIES)
     if any(each.head in _OFFICES for each in (one, two)) and any(each.head in _BODIES for each in (one, two)):
         return not (one.names or two.names)
-    if two.names and not one.names:
-        if one.head in _BODIES and len(two.names) > 1 and not two.words & _BODIES:
-            return True
-        if one.head not in _BODIES and not one.head.endswith("s"):
-            return False
+    if two.names and not one.names and one.head not in _BODIES and not one.head.endswith("s"):
+        return False
     return any(
         mine.head == subject.head
         and theirs.head == owner.head
@@ -320,7 +357,8 @@ def is_swapped(own: Clause, matches: Sequence[Match]) -> bool:
                 if phrase.role == other.role and relation(phrase, subject) is Relation.SAME
             ]
             stands_for = theirs.head in _PERSON and bool(subject.names and other.names)
-            if turned and (stands_for or relation(theirs, other) is Relation.SAME):
+            is_same = relation(theirs, other) is Relation.SAME or _is_called(other, theirs, matches)
+            if turned and (stands_for or is_same):
                 return True
     return False
 

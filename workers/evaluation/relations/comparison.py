@@ -12,7 +12,9 @@ from workers.evaluation.relations.exclusive_traits import is_trait_right
 from workers.evaluation.relations.figures.asked_limits import is_limit_of_answer
 from workers.evaluation.relations.figures.bands import is_in_band
 from workers.evaluation.relations.figures.bases_of_figures import is_kind_right, is_result_stated
+from workers.evaluation.relations.figures.counted_things import is_count_right
 from workers.evaluation.relations.figures.extremes_and_means import is_extreme_right
+from workers.evaluation.relations.figures.free_of_charge import is_free_of_charge_right
 from workers.evaluation.relations.figures.reference_units import is_reference_kept
 from workers.evaluation.relations.figures.restated_values import is_value_kept
 from workers.evaluation.relations.figures.stated_differences import is_order_stated
@@ -87,6 +89,8 @@ _RULES_OF_WHOLE: tuple[tuple[_Rule, Mismatch], ...] = (
     (is_limit_of_answer, "subject"),
     (is_counted_year_right, "date"),
     (is_value_before_right, "number"),
+    (is_count_right, "number"),
+    (is_free_of_charge_right, "number"),
     (is_kind_right, "subject"),
     (is_result_stated, "number"),
     (is_dated_order_right, "role"),

@@ -14,6 +14,10 @@ from workers.evaluation.text.words import STOP_WORDS, content_words, stem
 
 MAX_TEXT = 300
 """Longest claim and sentence that are read, code points."""
+MAX_WORDS = 14
+"""Most words of a claim; a longer one says more than who belongs to a group."""
+COVERED = 0.6
+"""Share of the claim's other words that the sentence on the group has."""
 MAX_NAME = 2
 """Most words of a member that are compared."""
 
@@ -38,27 +42,35 @@ def is_member_right(claim: str, question: str, sentences: Sequence[str]) -> bool
         ``None`` unless one sentence has the group with another member, and another sentence the claim's member.
     """
     claim = claim[:MAX_TEXT]
-    if DENIED.search(claim):
+    if DENIED.search(claim) or len(claim.split()) > MAX_WORDS:
         return None
     pieces = [piece for sentence in sentences for piece in _PIECE.split(sentence[:MAX_TEXT])]
     known = [(content_words(piece), piece) for piece in pieces]
     for named, beside in _members(claim):
         # "The free plan" to "Which plans …?" is a plan as the others are.
         member = named - content_words(question) or named
-        matter = content_words(f"{claim} {question}") - member - beside
+        matter = content_words(f"{claim} {question}") - named - beside
+        told = content_words(claim)
         groups = [
             words
             for words, piece in known
-            if matter & words
+            if len(matter & words) >= COVERED * len(matter) > 0
             and not member & words
             and not _OPEN.search(piece)
-            and any(not beside or (beside & (one ^ two)) for one, two in _pairs(piece))
+            and any(
+                _has_place(beside, one, two, told) or _has_place(beside, two, one, told) for one, two in _pairs(piece)
+            )
         ]
         others = [words for words, _ in known if member <= words]
         most = max((len(matter & words) for words in groups), default=0)
         if others and most > max(len(matter & words) for words in others):
             return False
     return None
+
+
+def _has_place(beside: frozenset[str], one: frozenset[str], two: frozenset[str], told: frozenset[str]) -> bool:
+    """Return true if a pair has the claim's other member beside one that the claim does not have."""
+    return not beside or ((beside <= one or one <= beside) and bool(two - one) and not (two - one) & told)
 
 
 def _members(claim: str) -> Iterator[tuple[frozenset[str], frozenset[str]]]:

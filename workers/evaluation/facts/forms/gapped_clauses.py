@@ -35,8 +35,9 @@ _TIMES = frozenset((*MONTHS, *WEEKDAYS)) | word_set("morning afternoon evening n
 _ARTICLES = word_set("the a an its his her their our your my every each all both")
 _LINKS = "in on at with from to by for as every until till after before into under over through via during since that"
 _LINK = rf"(?:{'|'.join(_LINKS.split())})"
-_OFTEN = "(?:hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually|once|twice|first|last|free|half)"
+_OFTEN = "(?:(?:two|three|four|five|six|\\d+) times|hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually|once|twice|first|last|free|half)"
 _OBJECT = rf"(?:the|an?|half|double|nothing|none|\d[\d.,]*|{'|'.join(sorted(NUMBER_WORDS))})"
+_COUNT = rf"(?:one|\d[\d.,]*|{'|'.join(sorted(NUMBER_WORDS))})"
 _JOINS = "(?:and|but|while|whereas|or)"
 _CUT = rf"(?P<cut>[,;]\s(?:{_JOINS}\s)?|\s{_JOINS}\s)"
 _WORD = rf"(?!{_JOINS}\b)[^\s.,;:!?()\"]+"
@@ -51,7 +52,8 @@ _GAPS = tuple(
         rf"(?P<first>(?P<link>{_LINK})(?:\s{_WORD}){{1,6}}?){_CUT}(?P<who>{_WORD}(?:\s{_WORD}){{0,4}}?)\s(?P<rest>(?P=link)(?:\s{_WORD}){{1,6}}?)",
         rf"(?P<first>(?P<link>{_OFTEN})(?:\s{_WORD}){{0,3}}?){_CUT}(?P<who>{_NO_LINK}(?:\s{_NO_LINK}){{0,4}}?)\s(?P<rest>{_OFTEN}(?:\s{_WORD}){{0,3}}?)",
         rf"(?P<first>(?P<link>{_OBJECT})(?:\s{_WORD}){{1,4}}?){_CUT}{_ARTICLE_OR_NAME}(?P<who>{_NO_LINK}(?:\s{_NO_LINK}){{0,4}}?)\s(?P<rest>{_OBJECT}(?:\s{_WORD}){{1,4}}?)",
-        rf"(?P<first>(?P<link>)[a-z][\w-]+){_CUT}(?P<who>{_NAME})\s(?P<rest>[a-z][\w-]+)",
+        rf"(?P<first>(?P<link>){_COUNT}(?P<counted>\s[a-z][\w-]+)){_CUT}(?P<who>{_NAME}|the\s[a-z][\w-]+)\s(?P<rest>{_COUNT})",
+        rf"(?P<first>(?P<link>)[a-z][\w-]+){_CUT}(?P<who>{_NAME})\s(?P<rest>(?!{_COUNT}\b)[a-z][\w-]+)",
         r"(?P<first>(?P<link>)[a-z][\w-]+)(?P<cut>[,;]\s)(?P<who>the\s[a-z][\w-]+)\s(?P<rest>[a-z][\w-]+)(?=\W*$)",
     )
 )
@@ -130,6 +132,8 @@ def _restored(text: str, start: int, match: re.Match[str]) -> tuple[str, int] | 
     who, rest = match["who"], match["rest"]
     if is_subject and who.endswith(" one"):
         who = who.removesuffix("one") + next(token.text for token in own if token.dep_ in _SUBJECTS)
+    # "Ann scored two goals and Ben three" leaves out what is counted.
+    rest += match.groupdict().get("counted") or ""
     if _WHICH.fullmatch(rest) and (noun := _WITH_NOUN.fullmatch(match["first"])):
         rest += noun["noun"]
     parts = (who, words, rest) if is_subject else (words, who, rest)

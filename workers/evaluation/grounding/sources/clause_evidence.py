@@ -18,7 +18,13 @@ from workers.evaluation.claims.short_answers import (
     without_opening,
 )
 from workers.evaluation.clauses.asked_items import is_item_asked
-from workers.evaluation.clauses.clause_comparison import are_confirmed, are_opposed, clause_mismatches, have_own_figures
+from workers.evaluation.clauses.clause_comparison import (
+    are_confirmed,
+    are_opposed,
+    clause_mismatches,
+    have_own_figures,
+    is_doer_named_otherwise,
+)
 from workers.evaluation.clauses.clause_reader import Clause, is_instruction, read_clauses
 from workers.evaluation.clauses.exchanged_parts import has_exchanged_part
 from workers.evaluation.clauses.kinds.added_items import adds_item
@@ -79,8 +85,8 @@ from workers.evaluation.relations.named_roles import answer_by_holder, is_role_o
 from workers.evaluation.relations.permissions.exclusive_acts import is_act_of_others
 from workers.evaluation.relations.permissions.forbidden_sides import keeps_allowed_side
 from workers.evaluation.relations.permissions.refused_acts import is_act_refused
-from workers.evaluation.relations.places_beside import is_side_right, without_side
 from workers.evaluation.relations.permissions.unneeded_things import demands
+from workers.evaluation.relations.places_beside import is_side_right, without_side
 from workers.evaluation.relations.times.ages import is_age_right, without_age
 from workers.evaluation.text.languages.language import FUNCTION_WORDS, known_language
 from workers.evaluation.text.languages.local_words import LOCAL_LANGUAGES, content_words
@@ -90,6 +96,9 @@ MAX_SENTENCES = 8
 
 MAX_PARALLEL = 12
 """Most sentences among which parallel clauses are looked for."""
+_CASE = re.compile(r"\b(?:while|when|whenever|if|during|after|before|without)\b(?P<case>.*)", re.IGNORECASE)
+_CONTRASTED = re.compile(r";\s|,?\s(?:but|while|whereas)\s(?=[^.;]*\b(?:may|can|must|is|are)\b)", re.IGNORECASE)
+_ASKS_WHO = re.compile(r"\W*(?:who|which)\b", re.IGNORECASE)
 MAX_DATED = 8
 """Most words of a reply with a year that is compared though the evidence may put its verb otherwise."""
 MAX_WHOLE = 24
@@ -236,8 +245,9 @@ def _compare_statement(
         )
     if is_keyed_value_right(claim.reply or claim.plain, claim.asked or claim.antecedent, texts) is False:
         return ClauseFindings(("number",), is_decisive=True)
-    is_covered = is_covered or has_verb_forms(claim.plain, texts)
-    is_near = is_covered or bool(claim.asked) or demands(claim.plain)
+    has_forms = has_verb_forms(claim.plain, texts)
+    is_covered = is_covered or (has_forms and len(claim.plain.split()) <= MAX_DATED)
+    is_near = is_covered or has_forms or bool(claim.asked) or demands(claim.plain)
     near = _chosen(claim, units, has_borders=True) if is_near else []
     if claim.asked and says_only_frequency(reply := claim.reply or claim.plain):
         is_as_often = is_frequency_right(reply, near, claim.asked)
@@ -344,7 +354,7 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
         return ClauseFindings()
     if not is_english(" ".join((claim.asked, claim.plain, *sentences))):
         return _compare_polarity(claim, sentences)
-    sentences = with_paraphrases(sentences)
+    sentences = with_paraphrases(_of_case(claim.asked, sentences))
     decided, agrees = _compare_answer(claim, sentences)
     if decided is not None:
         return decided
@@ -361,7 +371,10 @@ def _compare(claim: ExtractedClaim, units: Sequence[EvidenceUnit], *, is_covered
     if not is_covered or not _is_compared(claim, sentences):
         return ClauseFindings()
     main = [clause for clause in read_clauses(_REPORTED.sub("", claim.plain)) if clause.is_main]
-    mismatches = clause_mismatches(with_asked_parts(main, claim.asked), sentences)
+    main = list(with_asked_parts(main, claim.asked))
+    mismatches = clause_mismatches(main, sentences)
+    if not mismatches and _ASKS_WHO.match(claim.asked) and is_doer_named_otherwise(main, sentences):
+        mismatches = ("subject",)
     if "subject" in mismatches and keeps_own_figure(claim.plain, sentences):
         mismatches = tuple(each for each in mismatches if each != "subject")
     if "negation" in mismatches and (
@@ -487,6 +500,17 @@ def _of_short(claim: ExtractedClaim, short: Sequence[Clause], sentences: Sequenc
     is_contrary_said = are_confirmed(contrary, sentences) or are_opposed(affirmed, sentences)
     is_contrary_said = is_contrary_said and "negation" not in mismatches
     return (*mismatches, "negation") if is_contrary_said else mismatches
+
+
+def _of_case(question: str, sentences: Sequence[str]) -> Sequence[str]:
+    """Return the parts of sentences on the case that a question names, or all sentences if none is on it.
+
+    "It must not be taken during pregnancy, but it may be used while breastfeeding" answers for each case apart.
+    """
+    case = _CASE.search(question)
+    words = content_words(case["case"], "en") if case else frozenset()
+    parts = [part for sentence in sentences for part in _CONTRASTED.split(sentence)]
+    return [part for part in parts if words & content_words(part, "en")] or sentences
 
 
 def _compare_answer(claim: ExtractedClaim, sentences: Sequence[str]) -> tuple[ClauseFindings | None, bool]:
