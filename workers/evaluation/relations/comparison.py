@@ -12,7 +12,7 @@ from workers.evaluation.relations.exclusive_traits import is_trait_right
 from workers.evaluation.relations.figures.asked_limits import is_limit_of_answer
 from workers.evaluation.relations.figures.bands import is_in_band
 from workers.evaluation.relations.figures.bases_of_figures import is_kind_right, is_result_stated
-from workers.evaluation.relations.figures.counted_things import is_count_right
+from workers.evaluation.relations.figures.counts_of_one import is_count_right
 from workers.evaluation.relations.figures.extremes_and_means import is_extreme_right
 from workers.evaluation.relations.figures.free_of_charge import is_free_of_charge_right
 from workers.evaluation.relations.figures.reference_units import is_reference_kept

@@ -1,12 +1,8 @@
-"""Compare counts of things: "you get one key" over "each tenant gets two keys", "four eggs" over "three eggs".
-
-One is no figure elsewhere, and four may follow from other figures by some calculation.
-"""
+"""Compare counts of one, which are no figures elsewhere: "you get one key" over "each tenant gets two keys"."""
 
 import re
 from collections.abc import Iterator, Sequence
 
-from workers.evaluation.facts.calculation.named_calculations import names_calculation
 from workers.evaluation.facts.units import MONTHS, NUMBER_WORDS, ORDINALS, SCALES, UNITS
 from workers.evaluation.facts.verb_forms import is_past_form, verb_stem
 from workers.evaluation.text.prefilter import PrefilteredPattern
@@ -30,7 +26,6 @@ _PARTS = re.compile(
     r"\bone (?:of|is|was|has|for|in|on|with|and|or|by|at)\b|\bthe other\b|\bone by one\b", re.IGNORECASE
 )
 """Words of a text that speaks of one of several."""
-_DIGIT = re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
 _PER = re.compile(r"\b(?:times|per|daily|at a time|an? (?:day|week|month|year|hour))\b", re.IGNORECASE).search
 """Words of a dose or rate, of which several make up another count."""
 _SAID = content_words(f"need get have has there are is include includes many much one {' '.join(NUMBER_WORDS)}")
@@ -39,7 +34,7 @@ _NO_THING = word_set("another day time way more side hand thing else point half 
 
 
 def is_count_right(claim: str, question: str, sentences: Sequence[str]) -> bool | None:
-    """Return false if a claim counts things otherwise than the evidence does.
+    """Return false if a claim counts one thing where the evidence counts several, or several where it counts one.
 
     Args:
         claim: the claim, or the short answer.
@@ -52,7 +47,6 @@ def is_count_right(claim: str, question: str, sentences: Sequence[str]) -> bool 
     claim, question = claim[:MAX_TEXT], question[:MAX_TEXT]
     if _PARTS.search(claim):
         return None
-    is_calculated = names_calculation(f"{_HOW_MANY.sub('', question)} {claim}") or bool(_DIGIT.search(question))
     for noun, count in _claimed(claim, question):
         matter = content_words(f"{claim} {question}") - {stem(noun)} - _SAID
         near = [text for text in sentences if len(matter & content_words(text)) >= SHARED * len(matter)]
@@ -64,8 +58,7 @@ def is_count_right(claim: str, question: str, sentences: Sequence[str]) -> bool 
         )
         if not found or count in found or (count == 1 and has_article) or any(map(_PARTS.search, near)):
             continue
-        is_other = found == {1} or (len(found) == 1 and not is_calculated and not has_article)
-        if count == 1 or (is_other and not any(map(_PER, near))):
+        if count == 1 or (found == {1} and not any(map(_PER, near))):
             return False
     return None
 
