@@ -37,6 +37,7 @@ from workers.stores.queries.answer_queries import AnswerStore
 from workers.stores.queries.audit_queries import AuditStore
 from workers.stores.queries.citation_queries import CitationStore
 from workers.stores.queries.overview_queries import OverviewStore
+from workers.stores.queries.version_queries import VersionStore
 
 SOURCES = 20_000
 """Different records that are cited."""
@@ -123,6 +124,7 @@ async def _served(settings: Settings, addresses: Addresses, client: AsyncClient,
         audit=AuditStore(analytics, database),
         citations=CitationStore(analytics, database),
         overview=OverviewStore(analytics, database),
+        versions=VersionStore(analytics, database),
         erased=ErasedAnswers(lambda: read_erasures(settings, addresses.kafka)),
         producer=producer,
         accesses=accesses,

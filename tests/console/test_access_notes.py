@@ -65,6 +65,9 @@ NOTHING_SHOWN = {
     ("POST", "/api/session"), ("GET", "/api/session"), ("DELETE", "/api/session"),
     # Figures, and answers by their identifier alone.
     ("GET", "/api/overview"), ("GET", "/api/reviews/stats"), ("GET", "/review/counts"), ("GET", "/api/audit/erasures"),
+    # Settings, and how many answers they decided.
+    ("GET", "/api/audit/settings"), ("GET", "/api/audit/settings/export"), ("GET", "/api/audit/settings/{version}"),
+    ("GET", "/audit/settings"), ("GET", "/audit/settings/{version}"),
     ("GET", "/api/reviews/filters"), ("GET", "/api/reviews/reviewers"), ("GET", "/api/reviews/acceptance"),
     # What is sent, and that it has arrived; what is displayed now was loaded ahead.
     ("POST", "/review/{review_id}/shown"),

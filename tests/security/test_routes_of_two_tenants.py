@@ -81,6 +81,15 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("GET", "/api/audit/accesses"): named("/api/audit/accesses", 200),
     ("GET", "/api/audit/decisions"): named("/api/audit/decisions", 200),
     ("GET", "/api/audit/erasures"): named("/api/audit/erasures", 200),
+    ("GET", "/api/audit/settings"): named("/api/audit/settings", 200),
+    ("GET", "/api/audit/settings/{version}"): named(f"/api/audit/settings/{ONLY_OURS}", 404),
+    ("GET", "/api/audit/settings/export"): tuple(
+        question
+        for form in ("csv", "jsonl", "parquet")
+        for question in named(f"/api/audit/settings/export?format={form}", 200)
+    ),
+    ("GET", "/audit/settings"): named("/audit/settings", 200),
+    ("GET", "/audit/settings/{version}"): named(f"/audit/settings/{ONLY_OURS}", 404),
     ("GET", "/api/audit/{log}/export"): tuple(
         question
         for log in ("accesses", "decisions")

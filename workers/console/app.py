@@ -12,11 +12,12 @@ from workers.console.http.problems import ProblemDocument
 from workers.console.identity.ended_sessions import EndedSessions
 from workers.console.identity.security import Guard
 from workers.console.presentation import page_basics, pages, review_pages
-from workers.console.presentation.audit import audit_pages
+from workers.console.presentation.audit import audit_pages, settings_pages
 from workers.console.resources import ConsoleResources
 from workers.console.routes import (
     answers,
     audit,
+    audit_settings,
     check,
     check_stream,
     citations,
@@ -46,9 +47,12 @@ SUBJECTS = (
     review,
     withdrawals,
     overview,
+    # A log of the audit is named by a word; the settings have paths of their own.
+    audit_settings,
     audit,
     pages,
     review_pages,
+    settings_pages,
     audit_pages,
 )
 

@@ -25,6 +25,7 @@ from workers.stores.queries.audit_queries import AuditStore
 from workers.stores.queries.citation_queries import CitationStore
 from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.queries.reviews.review_queries import ReviewStore
+from workers.stores.queries.version_queries import VersionStore
 from workers.stores.redis.client import open_redis
 
 QUERY_SECONDS = 8.0
@@ -85,6 +86,7 @@ async def opened_resources(
             audit=AuditStore(analytics, database),
             citations=CitationStore(analytics, database),
             overview=OverviewStore(analytics, database),
+            versions=VersionStore(analytics, database),
             producer=producer,
             accesses=accesses,
             erased=ErasedAnswers(lambda: read_erasures(settings, addresses.kafka)),

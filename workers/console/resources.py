@@ -28,6 +28,7 @@ from workers.stores.queries.audit_queries import AuditStore
 from workers.stores.queries.citation_queries import CitationStore
 from workers.stores.queries.overview_queries import OverviewStore
 from workers.stores.queries.reviews.blind_reviews import Sample
+from workers.stores.queries.version_queries import VersionStore
 from workers.stores.redis.client import RedisClient
 
 
@@ -43,6 +44,7 @@ class ConsoleResources:
         audit: queries of decisions and accesses.
         citations: queries of citations.
         overview: queries of figures.
+        versions: queries of pipeline versions and their settings.
         producer: sends feedback, answers and decisions, and waits for the acknowledgement.
         accesses: records accesses to answers.
         erased: answers that were erased at the request of a person.
@@ -66,6 +68,7 @@ class ConsoleResources:
     audit: AuditStore
     citations: CitationStore
     overview: OverviewStore
+    versions: VersionStore
     producer: ConfirmedProducer
     accesses: AccessLog
     erased: ErasedAnswers

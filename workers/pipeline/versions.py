@@ -26,7 +26,8 @@ from workers.inference.verifying import file_version
 from workers.pipeline.code_digest import digest_of_bytes, digest_of_code, digest_of_trees, parsed, statements
 from workers.pipeline.evaluator_registry import evaluator_plugins
 from workers.pipeline.plugin_version import plugin_version
-from workers.settings import Settings
+from workers.pipeline.policy_parts import policy_parts, text_parts
+from workers.settings import PrivacySettings, Settings
 
 RELEASE = "2026.11"
 """Year and month of these rules, for people."""
@@ -114,17 +115,11 @@ def version_parts(settings: Settings) -> dict[str, str]:
         "quality": settings.quality.model_dump(mode="json", exclude={"packs"})
         | {"packs": [f"{pack.name}@{_pack_digest(pack)}" for pack in settings.quality.packs]},
         "gate": settings.gate.model_dump(mode="json"),
-        "decision": settings.decision.model_dump(mode="json"),
         "release": settings.release.model_dump(
             mode="json", include={"default_risk_mode", "style", "inline_citations", "ungrounded_claims", "url_rules"}
         ),
         "memory": settings.memory.model_dump(mode="json", include={"remember_without_context", "earlier_answers"}),
     }
-    if settings.privacy.is_on:
-        # Masked text is evaluated as its mask. The key of the masks does not change an evaluation.
-        judged["privacy"] = settings.privacy.model_dump(mode="json", exclude={"key"}) | {
-            "rules": _masking_digest()[:12]
-        }
     return {
         "rules": rules_digest()[:12],
         "calibration": digest_of_bytes(to_json(_calibration()))[:12],
@@ -138,6 +133,9 @@ def version_parts(settings: Settings) -> dict[str, str]:
         **{f"library.{name}": version(name) for name in LIBRARIES},
         **{f"evaluator.{plugin.name}": plugin_version(plugin) for plugin in evaluator_plugins(settings)},
         **dict(_flat(judged, "")),
+        **policy_parts(settings.decision),
+        **text_parts(settings.release.texts),
+        **_privacy(settings.privacy),
     }
 
 
@@ -177,6 +175,16 @@ def rule_versions(settings: Settings, *parts: str) -> dict[str, str]:
     if "verifier" in parts:
         versions |= _verifier_versions(settings.grounding.verifier, combination_path(settings.grounding))
     return versions
+
+
+def _privacy(privacy: PrivacySettings) -> dict[str, str]:
+    # Masked text is evaluated as its mask. The key of the masks does not change an evaluation.
+    if not privacy.is_on:
+        return {}
+    rules = privacy.model_dump(mode="json", exclude={"key"})
+    # The name of a tenant may contain a dot.
+    tenants = to_json(rules.pop("tenants")).decode()
+    return dict(_flat(rules, "privacy.")) | {"privacy.tenants": tenants, "privacy.rules": _masking_digest()[:12]}
 
 
 def _precision(precision: str) -> dict[str, str]:

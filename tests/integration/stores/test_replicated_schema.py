@@ -40,6 +40,7 @@ ENGINES = {
     "insights": "ReplicatedReplacingMergeTree(created_at)",
     "accesses": "ReplicatedReplacingMergeTree",
     "versions": "ReplicatedReplacingMergeTree(started_at)",
+    "version_days": "ReplicatedAggregatingMergeTree",
     "scores": "ReplicatedReplacingMergeTree(rank)",
     "replays": "ReplicatedReplacingMergeTree(revision)",
     "promotions": "ReplicatedReplacingMergeTree(changed_at)",

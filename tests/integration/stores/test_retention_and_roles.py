@@ -23,7 +23,7 @@ from workers.stores.queries.runs.replay_records import ReplayStore
 from workers.stores.queries.runs.run_queries import RunStore
 from workers.stores.tables.answer_tables import SourceRow
 
-KEPT_FOR_EVER = {"replays", "promotions", "promoted_hours", "schema_migrations", "versions"}
+KEPT_FOR_EVER = {"replays", "promotions", "promoted_hours", "schema_migrations", "versions", "version_days"}
 
 
 @pytest.fixture

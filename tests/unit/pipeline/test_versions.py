@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from pydantic_core import from_json
 
 from tests.harness.paths import ROOT
+from workers.decision.policy import TABLE
 from workers.pipeline import versions
 from workers.pipeline.code_digest import digest_of_code
 from workers.pipeline.versions import (
@@ -197,3 +199,48 @@ def test_the_code_that_masks_counts_where_something_is_masked_and_nowhere_else()
     assert "privacy.rules" in told and all(name.startswith("privacy.") for name in told)
     other_key = Settings(_env_file=None, privacy=PrivacySettings(mask=("mail",), key=SecretStr("o" * 32)))
     assert version_parts(other_key) == version_parts(masking)
+
+
+def test_effects_and_texts_are_parts_whether_the_code_or_the_settings_say_them() -> None:
+    plain = parts()
+    for reason, row in TABLE.items():
+        for mode in ("gatekeeper", "observer"):
+            effect = getattr(row, mode)
+            stored = from_json(plain[f"decision.effects.{reason}.{mode}"])
+            assert stored == (None if effect is None else effect.model_dump())
+    same = {name: row.model_dump() for name, row in TABLE.items()}
+    assert version_parts(Settings(_env_file=None, decision={"rows": same})) == plain
+    changed = Settings(
+        _env_file=None,
+        decision={"rows": {"refusal": {"gatekeeper": {"state": "warned"}, "observer": {"review": True}}}},
+        release={"texts": {"de": {"fallback": "Bitte fragen Sie nach."}}},
+    )
+    assert differences(plain, version_parts(changed)) == {
+        "decision.effects.refusal.gatekeeper": [
+            '{"state":"held","review":true}', '{"state":"warned","review":false}',
+        ],
+        "texts.de.fallback": [plain["texts.de.fallback"], "Bitte fragen Sie nach."],
+    }  # fmt: skip
+
+
+def test_effects_are_those_of_answers_without_an_override() -> None:
+    policy = {"ungrounded_observer": "fallback", "overrides": [{"rows": {"refusal": {}}}]}
+    found = version_parts(Settings(_env_file=None, decision=policy))
+    assert found["decision.effects.no_contexts.observer"] == '{"state":"fallback","review":false}'
+    assert found["decision.effects.refusal.gatekeeper"] == '{"state":"held","review":true}'
+
+
+def test_parts_hold_no_secrets() -> None:
+    secret = "Never-To-Be-Stored-0123456789abcdef"
+    settings = Settings(
+        _env_file=None,
+        privacy={"mask": ("mail",), "key": secret},
+        kafka={"sasl_password": secret, "ssl_key_password": secret},
+        clickhouse={"password": secret},
+        console={"tokens": [{"name": "a", "token": secret, "scopes": ["read"]}]},
+        redis_url=f"redis://:{secret}@redis.example.org",
+        clickhouse_url=f"http://user:{secret}@clickhouse.example.org",
+    )
+    assert secret not in "".join(version_parts(settings).values())
+    with pytest.raises(ValueError, match="fixed host"):
+        Settings(_env_file=None, release={"url_rules": {"*": f"https://user:{secret}@wiki.example.org{{path}}"}})

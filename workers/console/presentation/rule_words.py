@@ -111,7 +111,7 @@ def _effect_words(state: str, *, review: bool) -> str:
 
 
 def _rule(row: ExplainedRow, explanation: Explanation, *, won: bool) -> RuleWords:
-    condition = CONDITIONS.get(row.fact) or _condition_of_evaluator(row.fact)  # type: ignore[call-overload]
+    condition = condition_of(row.fact)
     stored = row.kept or (explanation.minima_kept and row.fact in STORED_MINIMA)
     present = "" if stored else " (present setting)"
     needed = f"at least {whole(row.threshold)}{present}" if row.threshold is not None else condition.needed
@@ -125,8 +125,10 @@ def _rule(row: ExplainedRow, explanation: Explanation, *, won: bool) -> RuleWord
     )
 
 
-def _condition_of_evaluator(fact: str) -> Condition:
-    """Return what a rule about an evaluator of another package looks at: ``evaluations.NAME.below_minimum``."""
+def condition_of(fact: str) -> Condition:
+    """Return what a rule looks at, also one about an evaluator of another package: ``evaluations.NAME.below_minimum``."""
+    if fact in CONDITIONS:
+        return CONDITIONS[fact]  # type: ignore[index]
     name = fact.partition(".")[2].rpartition(".")[0]
     return Condition(f"score of {name}", "a known score")
 

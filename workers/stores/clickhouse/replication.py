@@ -12,7 +12,7 @@ from clickhouse_connect.driver.asyncclient import AsyncClient
 
 Render = Callable[[str], str]
 
-_ENGINE = re.compile(r"\bENGINE = (?=(?:Replacing)?MergeTree\b)")
+_ENGINE = re.compile(r"\bENGINE = (?=(?:Replacing|Aggregating)?MergeTree\b)")
 _PLACE = re.compile(r"(\bReplicated\w*MergeTree)\('[^']*', '[^']*'(?:, )?")
 _WINDOW = re.compile(r"\bnon_(?=replicated_deduplication_window\b)")
 

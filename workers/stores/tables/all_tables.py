@@ -24,6 +24,7 @@ from workers.stores.tables.operation_tables import (
     PromotedHourRow,
     PromotionRow,
     ReplayRow,
+    VersionDayRow,
     VersionRow,
 )
 from workers.stores.tables.review_tables import DecisionRow, QueueRow, ReviewEventRow, ReviewRow
@@ -39,7 +40,9 @@ WRITTEN: tuple[type[TableRow], ...] = (
 FACTS: tuple[type[TableRow], ...] = (AnswerFactRow, RewardFactRow, AnswerPlaceRow, AnswerMoveRow)
 """Tables with the figures of single answers and the hours in which these count. Views fill them."""
 
-FILLED: tuple[type[TableRow], ...] = (CitationByIdRow, AnswerTextRow, PromotedHourRow)
+FILLED: tuple[type[TableRow], ...] = (
+    CitationByIdRow, AnswerTextRow, PromotedHourRow, VersionDayRow,
+)  # fmt: skip
 """Other tables that views fill. They have no retention setting of their own."""
 
 SUMS = ("answer_hours", "source_hours", "stage_hours", "worst_hours", "reward_hours")

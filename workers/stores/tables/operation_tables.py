@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from workers.stores.tables.table_row import (
+    Day,
+    Earliest,
     Flag,
     Hour,
     InsertMillis,
     Label,
+    Latest,
     Millis,
     TableRow,
     Text,
@@ -51,6 +54,18 @@ class VersionRow(TableRow):
     version: Text
     parts: Text
     started_at: Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionDayRow(TableRow):
+    """Hold a day on which a pipeline version decided on answers of a tenant. A view fills the table."""
+
+    table: ClassVar[str] = "version_days"
+    tenant: Label
+    pipeline_version: Label
+    day: Day
+    first_at: Earliest
+    last_at: Latest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

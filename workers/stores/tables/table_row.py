@@ -7,7 +7,7 @@ every class with the migrated schema.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args, get_origin, get_type_hints
 
 from schemas.base import RiskLevel
@@ -35,7 +35,10 @@ UInt64 = Annotated[int, "UInt64"]
 Float64 = Annotated[float, "Float64"]
 Millis = Annotated[datetime, "DateTime64(3, 'UTC')"]
 Micros = Annotated[datetime, "DateTime64(6, 'UTC')"]
+Earliest = Annotated[datetime, "SimpleAggregateFunction(min, DateTime64(3, 'UTC'))"]
+Latest = Annotated[datetime, "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))"]
 Hour = Annotated[datetime, "DateTime('UTC')"]
+Day = Annotated[date, "Date"]
 Texts = Annotated[Sequence[str], "Array(String)"]
 Labels = Annotated[Sequence[str], "Array(LowCardinality(String))"]
 Numbers = Annotated[Sequence[int], "Array(UInt16)"]

@@ -122,7 +122,9 @@ class LoggedDecision(View):
     query: str = Field(description="Beginning of the question; empty if the answer is no longer stored.")
     review_id: str
     model_id: str
-    pipeline_version: str = Field(description="Version of the evaluation; `touchstone versions` describes it.")
+    pipeline_version: str = Field(
+        description="Version of the evaluation; `GET /api/audit/settings/{version}` describes it."
+    )
     prompt_version: str = Field(
         description="Version of the prompt that the gateway sent with the answer; empty without one."
     )
