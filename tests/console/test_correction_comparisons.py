@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -17,7 +18,8 @@ from tests.harness.decisions import Values, decisions_on, waited_for
 from tests.harness.held_answers import review_of, risky
 from workers.console.presentation import review_pages
 from workers.console.presentation.comparison_words import NOT_COMPARED
-from workers.stores.clickhouse.rows.review_rows import closing_row, decision_row
+from workers.review.decision_events import review_event
+from workers.stores.clickhouse.rows.review_rows import closing_row, decision_row, review_event_row
 
 TENANT = "compared-texts"
 NAME = "comparing"
@@ -198,6 +200,23 @@ def test_an_undone_correction_keeps_what_was_found(console: ConsoleThread, value
         lambda: [value for value in values(REVIEW_EVENTS, answer) if b'"kind":"undone"' in value], "the undone decision"
     )
     assert b'"supported":2' in events[0]
+
+
+def test_a_second_opinion_is_compared_as_well(console: ConsoleThread, values: Values) -> None:
+    answer, review = held(console, 12)
+    console.client(NAME).post(f"/api/reviews/{review}/decision", json={"user_action": "reject"}).raise_for_status()
+    saved(console, values, answer)
+    second = "second-comparing"
+    assert compare(console, review, right(12), second).status_code == 409
+    asked = review_event("opinion_asked", review, answer, TENANT, by=NAME, at=datetime.now(UTC), assignee=second)
+    console.call(console.resources.analytics.store([review_event_row(asked)]))
+    assert "2 of 2 statements supported" in words(compare(console, review, right(12), second))
+    body = {"user_action": "correct", "corrected_answer": right(12)}
+    console.client(second).post(f"/api/reviews/{review}/decision", json=body).raise_for_status()
+    (decision,) = waited_for(
+        lambda: [each for each in decisions_on(values, answer) if each.second_review], "the second opinion"
+    )
+    assert decision.comparison is not None
 
 
 def test_other_records_of_the_audit_say_nothing_of_a_comparison(console: ConsoleThread, values: Values) -> None:
