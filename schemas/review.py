@@ -26,7 +26,7 @@ from schemas.base import (
     UtcDatetime,
 )
 from schemas.enriched import ReleaseState
-from schemas.grounding import Claim, Verdict
+from schemas.grounding import Claim, Mismatch, Verdict
 from schemas.reports import Span
 
 UserAction = Literal["approve", "reject", "correct", "upvote", "downvote"]
@@ -139,6 +139,43 @@ class ClaimVerdict(Part):
     span: Span | None = Field(default=None, description="The claim in the answer, code points.")
 
 
+MAX_DOUBTED = 20
+"""Maximum number of statements that a comparison lists."""
+
+
+class DoubtedStatement(Part):
+    """Describe a statement of a corrected text that the sources do not support."""
+
+    verdict: Verdict | Literal["said_before"]
+    span: Span = Field(description="The statement in the corrected text, code points.")
+    mismatches: Many[Mismatch] = Field(default_factory=list, description="Kinds of mismatch with the evidence.")
+    number: int | None = Field(
+        default=None, ge=1, description="Source with the evidence that it was compared with, from 1; null without any."
+    )
+
+
+class CorrectionComparison(Part):
+    """Describe the evaluation of a corrected text against the sources of its answer.
+
+    The numbers count statements by verdict. Questions, code and remarks about the answer are no statements.
+    """
+
+    compared_at: UtcDatetime
+    pipeline_version: Label = Field(description="Version that compared it.")
+    sources: int = Field(ge=0, description="Number of sources that the text was compared with.")
+    sources_total: int = Field(ge=0, description="Number of sources that the model received.")
+    supported: int = Field(default=0, ge=0)
+    contradicted: int = Field(default=0, ge=0)
+    unsupported: int = Field(default=0, ge=0)
+    said_before: int = Field(
+        default=0, ge=0, description="Stated by an earlier turn of the conversation, and by no source."
+    )
+    not_checked: int = Field(default=0, ge=0, description="Statements in words that could not be compared.")
+    doubted: list[DoubtedStatement] = Field(
+        default_factory=list, max_length=MAX_DOUBTED, description="Statements that are not supported, the worst first."
+    )
+
+
 class HumanFeedback(Event):
     """Feedback of a person on an answer."""
 
@@ -194,6 +231,12 @@ class ReviewDecision(HumanFeedback):
     corrected_references: str = Field(
         default="", max_length=200_000, description="Formatted list of the references that a correction cites."
     )
+    comparison: CorrectionComparison | None = Field(
+        default=None,
+        exclude_if=lambda comparison: comparison is None,
+        description="What the console found when it compared corrected_answer with the sources; absent if exactly this text "
+        "was not compared before it was saved.",
+    )
     contexts: Many[Identifier] = Field(default_factory=list, description="Chunks that the model received.")
     releasable: ReleasableAnswer | None = Field(default=None, description="As in the request.")
     reasons: Many[Label] = Field(default_factory=list, description="Reasons for the review.")
@@ -229,6 +272,9 @@ class UndoneDecision(Part):
         default=0.0, exclude_if=lambda seconds: seconds == 0, description="Seconds of active review; 0 if not measured."
     )
     decided_at: UtcDatetime
+    comparison: CorrectionComparison | None = Field(
+        default=None, exclude_if=lambda comparison: comparison is None, description="As in the decision."
+    )
 
 
 class ReviewEvent(Event):

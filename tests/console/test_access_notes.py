@@ -50,12 +50,14 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/review/{review_id}/item"): ("review", "review", "/review/{review}/item"),
     ("POST", "/review/next"): ("review", "review", "/review/next"),
     ("POST", "/review/{review_id}/outcome"): ("review", "review", "/review/{review}/outcome"),
+    ("POST", "/review/{review_id}/comparison"): ("review", "review", "/review/{review}/comparison"),
     ("POST", "/review/remaining"): ("review", "queue", "/review/remaining"),
     ("POST", "/api/reviews/{review_id}/outcome"): ("review", "preview_outcome", "/api/reviews/{review}/outcome"),
 }  # fmt: skip
 """Routes that show what answers say: the token to ask with, what is noted, and what is asked."""
 
 DECISION = {"user_action": "approve"}
+CORRECTION = {"corrected_answer": "It is not known."}
 
 NOTHING_SHOWN = {
     # What is sent in is not shown to anybody; a check tells its caller about what he has sent himself.
@@ -130,6 +132,8 @@ def asked(
     for route, (token, _, url) in SHOWN.items():
         began = datetime.now(UTC)
         body = DECISION if url.endswith("/outcome") else {} if route[0] == "POST" else None
+        if url.endswith("/comparison"):
+            body = CORRECTION
         if url.endswith("/remaining"):
             console.client(token).post(f"/api/reviews/{targets['review']}/skip").raise_for_status()
             began = datetime.now(UTC)

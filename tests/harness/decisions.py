@@ -2,15 +2,17 @@
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from schemas.review import ReviewDecision
 from schemas.topics import REVIEW_DECISIONS, Topic
 
+T = TypeVar("T")
 Values = Callable[[Topic, str], list[bytes]]
 """Values of a topic that have a key."""
 
 
-def waited_for(find: Callable[[], list[bytes]], what: str, seconds: float = 300.0) -> list[bytes]:
+def waited_for(find: Callable[[], list[T]], what: str, seconds: float = 300.0) -> list[T]:
     """Wait until something is found, and return it."""
     deadline = time.monotonic() + seconds
     while not (found := find()):

@@ -142,6 +142,9 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("GET", "/review/{review_id}"): (Question("/review/{review}", 404),),
     ("GET", "/review/{review_id}/item"): (Question("/review/{review}/item", 404),),
     ("POST", "/review/{review_id}/outcome"): (Question("/review/{review}/outcome", 404, DECISION),),
+    ("POST", "/review/{review_id}/comparison"): (
+        Question("/review/{review}/comparison", 404, {"corrected_answer": "Written by another tenant."}),
+    ),
     ("POST", "/review/{review_id}/shown"): (Question("/review/{review}/shown", 404),),
     ("POST", "/review/next"): (Question("/review/next", 204, {}),),
     ("POST", "/review/remaining"): (Question("/review/remaining", 200, {}),),

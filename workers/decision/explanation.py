@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from schemas.base import RiskMode
 from schemas.enriched import Characteristic, EnrichedAnswer, ReleaseState
 from schemas.evaluations import EvaluatorScore
-from schemas.review import UserAction
+from schemas.review import CorrectionComparison, UserAction
 from workers.decision.decision import Fact, evaluator_facts
 from workers.decision.decision_basis import UNCERTAIN, UNSTORED, findings_of, found_facts
 from workers.decision.evaluator_scores import evaluator_scores
@@ -56,6 +56,9 @@ class DecisionView(BaseModel):
     reason: str
     comment: str
     corrected_answer: str | None
+    comparison: CorrectionComparison | None = Field(
+        description="What was found when exactly this correction was compared with the sources; null if it was not."
+    )
     review_duration: float | None = Field(
         description="Active time of the review in seconds: the time in which its page was in sight and used before the decision; "
         "a pause counts for up to a minute. Null where it was not measured: for decisions of programs and deadlines, and for "

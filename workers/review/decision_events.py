@@ -185,5 +185,5 @@ def _kept(decision: ReviewDecision) -> UndoneDecision:
     return UndoneDecision(
         action=decision.user_action, with_warning=decision.with_warning, reason=decision.reason,
         comment=decision.user_comment, corrected_answer=decision.corrected_answer, decided_at=decision.timestamp,
-        review_duration=decision.review_duration,
+        review_duration=decision.review_duration, comparison=decision.comparison,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from schemas.answers import Step
 from schemas.base import AnswerText, Identifier, Label, LongText, RiskLevel, Score, Seconds
 from schemas.enriched import ReleaseState
-from schemas.review import ClaimVerdict, ReviewContext, UserAction
+from schemas.review import ClaimVerdict, CorrectionComparison, ReviewContext, UserAction
 from workers.review.decision_events import DeadlineAction
 from workers.review.reader_outcomes import ReaderOutcome
 from workers.stores.queries.reviews.review_queue_rows import QueueState
@@ -186,6 +186,9 @@ class GivenDecision(BaseModel):
     reason: str
     comment: str
     corrected_answer: str | None
+    comparison: CorrectionComparison | None = Field(
+        description="What was found when exactly this correction was compared with the sources; null if it was not."
+    )
     verdicts: dict[str, str] = Field(description="Verdicts on claims, by claim_id.")
 
 
@@ -335,6 +338,12 @@ class DecisionBody(Strict):
         if len({verdict.claim_id for verdict in self.claim_verdicts}) < len(self.claim_verdicts):
             raise ValueError("claim_verdicts names a claim twice; send one verdict for each claim")
         return self
+
+
+class ComparisonBody(Strict):
+    """A corrected text that is to be compared with the sources of its answer."""
+
+    corrected_answer: AnswerText
 
 
 class WithdrawalBody(Strict):

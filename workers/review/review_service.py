@@ -4,16 +4,19 @@ Every write is an event on a topic. Redis keeps locks and recent decisions, and 
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+from schemas.grounding import Claim
 from schemas.identifiers import fact_id, person_digest
-from schemas.review import ReviewDecision, ReviewRequest
-from workers.decision.reader_text.correction_references import correction_references
+from schemas.review import CorrectionComparison, ReviewDecision, ReviewRequest
+from workers.decision.reader_text.correction_references import correction_references, dangling_references
+from workers.decision.reader_text.shown_text import shows_nothing
 from workers.delivery.producer import ConfirmedProducer
 from workers.errors import TouchstoneError, UnavailableError, describe
 from workers.observability.logs import get_logger
 from workers.process.background import start_background, stop_background
+from workers.review.correction_comparisons import ComparedText, KeptComparisons, answer_to_compare, comparison_of
 from workers.review.decision_events import decided, review_event, withdrawal
 from workers.review.queue.left_requests import Left
 from workers.review.queue.locks import DecisionMark
@@ -74,6 +77,7 @@ class ReviewService(ReviewSteps):
     ) -> None:
         super().__init__(store, shared, producer, settings, pipeline_version, now)
         self._pending = PendingDecisions(shared, self._publish, self._locks.withdraw, now)
+        self._compared = KeptComparisons(shared)
         self._release = settings.release
         self._most_bytes = settings.kafka.largest_result_bytes
         self._task: asyncio.Task[None] | None = None
@@ -118,6 +122,7 @@ class ReviewService(ReviewSteps):
         decision = self._decision(request, body, who, now, lock, second=second)
         refuse_blank(decision)
         self._refuse_oversize(decision)
+        decision = await self._with_comparison(place, decision)
         if body.user_action not in DECIDING:
             await self._publish(decision)
             return DecisionReceipt(decision_id=decision.feedback_id, undo_until=None)
@@ -162,6 +167,40 @@ class ReviewService(ReviewSteps):
         decision = self._decision(request, body, who, self._now(), None, second=False)
         refuse_blank(decision)
         return place, reader_outcome(decision)
+
+    async def to_compare(self, review_id: str, text: str, who: Reviewer) -> ComparedText:
+        """Return a corrected text as an answer that can be evaluated with the sources of its request; decides nothing.
+
+        Raises:
+            AlreadyDecided: the request is already decided.
+            InvalidDecision: readers would see nothing of the text, or there are no sources to compare it with.
+            UnknownReview: the request does not exist, or the reviewer may not see it.
+        """
+        place = await self._place(review_id, who)
+        if not place.is_open and not await self._is_for_second_review(place, who):
+            raise await self._closed(place, who)
+        if shows_nothing(text):
+            raise InvalidDecision("corrected_answer", "the text is empty; write the text that readers get")
+        request = await self._request(place)
+        body = DecisionBody(user_action="correct", corrected_answer=text)
+        # The text as it would be stored, so that places in it are those of the stored text.
+        stored = self._decision(request, body, who, self._now(), None, second=False).corrected_answer or ""
+        answer = answer_to_compare(request, stored, await self._turns(place, request))
+        return ComparedText(place, request, answer, dangling_references(request, text))
+
+    async def keep_comparison(
+        self, compared: ComparedText, claims: Sequence[Claim], pipeline_version: str
+    ) -> CorrectionComparison:
+        """Keep what was found for a corrected text, so that a decision with exactly this text has it.
+
+        Args:
+            compared: the text.
+            claims: its claims with their verdicts.
+            pipeline_version: version that evaluated it.
+        """
+        found = comparison_of(claims, compared.request, self._now(), pipeline_version)
+        await self._compared.keep(compared.place, compared.answer.answer, found)
+        return found
 
     async def withdraw(self, review_id: str, body: WithdrawalBody, who: Reviewer) -> DecisionReceipt:
         """Take a decided answer back from readers and from memory; the decision that it withdraws stays in the record.
@@ -340,6 +379,17 @@ class ReviewService(ReviewSteps):
         # Mask before a copy goes to Redis or a topic: a comment or a correction may hold personal data.
         return self._privacy.event(decision)
 
+    async def _with_comparison(self, place: QueueRow, decision: ReviewDecision) -> ReviewDecision:
+        """Return a correction with what was found for exactly its text; unchanged if it was not compared."""
+        if decision.corrected_answer is None:
+            return decision
+        found = await self._compared.find(place, decision.corrected_answer)
+        if found is None:
+            return decision
+        compared = decision.model_copy(update={"comparison": found})
+        # A comparison never keeps a correction from being saved.
+        return compared if self._size(compared) <= self._most_bytes else decision
+
     async def _keep_or_publish(self, decision: ReviewDecision, now: datetime, name: str) -> None:
         if self._settings.undo_seconds:
             await self._pending.add(decision, now + timedelta(seconds=self._settings.undo_seconds), name)
@@ -352,12 +402,16 @@ class ReviewService(ReviewSteps):
 
     def _refuse_oversize(self, decision: ReviewDecision) -> None:
         """Refuse a decision that does not fit into a record of its topic, or whose row does not."""
-        size = max(len(decision.to_bytes()), len(decision_row(decision, "final").record().to_bytes()))
+        size = self._size(decision)
         if size > self._most_bytes:
             raise InvalidDecision(
                 "user_comment",
                 f"the decision has {size} bytes and may have {self._most_bytes}; shorten comment, correction or verdicts",
             )
+
+    def _size(self, decision: ReviewDecision) -> int:
+        """Return the size of a decision as a record of its topic or as a row, the larger one, bytes."""
+        return max(len(decision.to_bytes()), len(decision_row(decision, "final").record().to_bytes()))
 
     def _receipt(self, decision_id: str, at: datetime) -> DecisionReceipt:
         return DecisionReceipt(decision_id=decision_id, undo_until=self.undo_until(at))

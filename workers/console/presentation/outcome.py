@@ -351,6 +351,7 @@ def _view(decision: ReviewDecision, state: ReleaseState) -> DecisionView:
         action=decision.user_action, state=state, with_warning=decision.with_warning,
         decided_by=decision.decided_by, decided_at=decision.timestamp, reason=decision.reason or "",
         comment=decision.user_comment or "", corrected_answer=decision.corrected_answer,
+        comparison=decision.comparison,
         review_duration=decision.review_duration or None,
         verdicts={each.claim_id: each.verdict for each in decision.claim_verdicts},
     )  # fmt: skip

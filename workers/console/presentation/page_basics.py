@@ -20,6 +20,7 @@ from workers.console.identity.principal import Principal
 from workers.console.identity.security import Bearer, Cookie, Require
 from workers.console.presentation.audit.audit_evidence import contrary_words
 from workers.console.presentation.code_meanings import CODE_MEANINGS
+from workers.console.presentation.comparison_words import comparison_words, doubted_of_saved
 from workers.console.presentation.evaluated_texts import is_empty
 from workers.console.presentation.found_words import marked_words, passage_around
 from workers.console.presentation.minima import beside, whole
@@ -141,7 +142,7 @@ ENVIRONMENT.filters |= {
     "visible": visible, "plain": plain_text, "cut": cut_at_word, "marked_words": marked_words, "passage_around": passage_around, "score": _score, "whole": whole, "money": _money, "time": _time, "lapse": _lapse, "words": words_of, "event_words": review_event_words, "level": level_of, "markdown": markdown, "in_editor": _in_editor, "segment": lambda v: quote(v, safe=""),
 }  # fmt: skip
 ENVIRONMENT.globals |= {
-    "VERDICTS": VERDICTS, "DOUBTED": DOUBTED, "MODES": MODES, "ACTIVE_TIME": ACTIVE_TIME, "REVIEWS_MEASURE": REVIEWS_MEASURE, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "shows_nothing": shows_nothing, "is_empty": is_empty, "SHOWN_EMPTY": SHOWN_EMPTY, "change_of": change_of, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "final_advice": final_advice, "VIA": VIA, "citation_kind": citation_kind, "citation_link": citation_link, "web_address": web_address, "PERIODS": list(PERIODS),
+    "VERDICTS": VERDICTS, "DOUBTED": DOUBTED, "MODES": MODES, "ACTIVE_TIME": ACTIVE_TIME, "REVIEWS_MEASURE": REVIEWS_MEASURE, "MEANINGS": MEANINGS, "ESTIMATE": ESTIMATE, "shade_of": shade_of, "score_words": score_words, "DECIDED": DECIDED, "GIVEN": GIVEN, "OUTCOMES": OUTCOMES, "is_blank": is_blank, "shows_nothing": shows_nothing, "is_empty": is_empty, "SHOWN_EMPTY": SHOWN_EMPTY, "change_of": change_of, "comparison_words": comparison_words, "doubted_of_saved": doubted_of_saved, "POLICY": POLICY, "SHOWN_NOW": SHOWN_NOW, "final_advice": final_advice, "VIA": VIA, "citation_kind": citation_kind, "citation_link": citation_link, "web_address": web_address, "PERIODS": list(PERIODS),
     "USUAL_REASONS": USUAL_REASONS, "behind": _behind, "WHAT_HAPPENED": WHAT_HAPPENED, "SHOWN_BY": SHOWN_BY, "TEXT_SHOWN": TEXT_SHOWN, "rules_in_words": rules_in_words, "winning_words": winning_words, "contrary_claims": contrary_words, "CODE_MEANINGS": CODE_MEANINGS, "call_text": call_text, "SCORES": SCORES, "STATES": STATES, "OWN_VERDICTS": OWN_VERDICTS, "OWN_VERDICT_WORDS": dict(OWN_VERDICTS) | {"not_checked": "not checked"},
 }  # fmt: skip
 

@@ -12,11 +12,15 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
+from schemas.answers import GeneratedAnswer
 from schemas.base import Identifier
 from schemas.review import POLICY
+from workers.check.check_models import CheckedAnswer
+from workers.check.check_service import CheckTimedOut
 from workers.console.http.problems import Problem
 from workers.console.http.requests import StrictRoute
 from workers.console.identity.principal import Principal
+from workers.console.presentation.comparison_words import doubted_of_claims
 from workers.console.presentation.marked_markdown import marked_markdown
 from workers.console.presentation.minima import gate_range, minima_of
 from workers.console.presentation.outcome import deadline_words, escalation_words
@@ -26,10 +30,12 @@ from workers.console.presentation.rendering import answer_runs, passage_runs, pa
 from workers.console.presentation.verdicts import VERDICTS
 from workers.console.presentation.views import ClaimView
 from workers.console.resources import ConsoleResources, Shared, blind_of
+from workers.console.routes.check import NO_MODELS
 from workers.console.routes.review import DisagreementQuery, Service, Team, refusals, reviewer_of
+from workers.errors import OversizeRecord
 from workers.review.guidelines import guidelines_of
 from workers.review.review_errors import WITHDRAW
-from workers.review.review_models import DecisionBody, Filters, Reviewer, ReviewItem
+from workers.review.review_models import ComparisonBody, DecisionBody, Filters, Reviewer, ReviewItem
 from workers.review.review_service import ReviewService
 from workers.review.team_actions import TeamActions
 from workers.settings.sections.scopes import Scope
@@ -42,6 +48,8 @@ from workers.stores.queries.reviews.review_team_queries import NOBODY
 router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
 PAGE_SIZE = 50
+COMPARISON_SECONDS = 20.0
+"""Maximum wait of a reviewer for the comparison of a corrected text with the sources."""
 FIGURES_DAYS = (1, 7, 14, 30, 90)
 """Periods of the figures of the reviewers to choose from, days."""
 USUAL_DAYS = 7
@@ -208,6 +216,49 @@ async def review_outcome(
     return page("outcome.html", request, principal, outcome=found)
 
 
+@router.post("/review/{review_id}/comparison")
+async def review_comparison(
+    review_id: Identifier,
+    body: ComparisonBody,
+    request: Request,
+    principal: Reviewing,
+    service: Service,
+    resources: Shared,
+) -> Response:
+    """Compare a corrected text with the sources of its answer, and render what differs as a page fragment."""
+    with refusals():
+        text = await service.to_compare(review_id, body.corrected_answer, reviewer_of(principal))
+    checked = await _checked(text.answer, resources)
+    resources.accesses.note(principal, "review", text.place.tenant, [text.place.answer_id])
+    comparison = await service.keep_comparison(text, checked.claims, checked.pipeline_version)
+    return page(
+        "comparison.html", request, principal, comparison=comparison, doubted=doubted_of_claims(checked.claims),
+        dangling=text.dangling, without_verifier=checked.without_verifier,
+    )  # fmt: skip
+
+
+async def _checked(answer: GeneratedAnswer, resources: ConsoleResources) -> CheckedAnswer:
+    """Evaluate a corrected text.
+
+    Raises:
+        Problem: 422, text and sources are too large; 503, there are no models, or the evaluation failed; 504, it took too long.
+        ChecksBusy: too many concurrent checks.
+    """
+    if resources.check is None:
+        raise Problem(503, NO_MODELS)
+    try:
+        checked = await resources.check.check(answer, COMPARISON_SECONDS)
+    except CheckTimedOut:
+        raise Problem(
+            504, f"it took longer than {COMPARISON_SECONDS:g} seconds; try again in a moment, or shorten the text"
+        ) from None
+    except OversizeRecord:
+        raise Problem(422, "text and sources are too large to be evaluated together; shorten the text") from None
+    if "grounding" in checked.failed:
+        raise Problem(503, "the evaluation failed; try again in a moment")
+    return checked
+
+
 @router.post("/review/next")
 async def review_next(
     wanted: NextRequest, request: Request, principal: Reviewing, service: Service, resources: Shared
@@ -275,12 +326,22 @@ async def _review_page(
     who = reviewer_of(principal)
     filters = filters_of(request)
     today, totals = await asyncio.gather(team.reviewers(who, 1), service.open_totals(who, filters))
+    values = await _review_values(item, principal, resources) if item else _page_values(resources)
     return page(
         "review.html", request, principal,
         totals=totals, own=next((each for each in today if each.name == who.name), None),
         lock_seconds=resources.settings.review.lock_seconds,
-        **await filter_values(team, who, filters), **(await _review_values(item, principal, resources) if item else {"item": None, "undo_seconds": resources.settings.review.undo_seconds}),
+        **await filter_values(team, who, filters), **values,
     )  # fmt: skip
+
+
+def _page_values(resources: ConsoleResources) -> dict[str, Any]:
+    """Return the values of the page that are those of every request, and no request."""
+    return {
+        "item": None,
+        "undo_seconds": resources.settings.review.undo_seconds,
+        "can_compare": resources.check is not None,
+    }
 
 
 async def _turns(item: ReviewItem, principal: Principal, resources: ConsoleResources) -> list[Row]:
@@ -317,8 +378,8 @@ async def _review_values(
         "got": await resources.review.readers_got(item.review_id, reviewer_of(principal))
         if resources.review is not None and is_shown
         else None,
+        **_page_values(resources),
         "item": item,
-        "undo_seconds": resources.settings.review.undo_seconds,
         "now": resources.now(),
         "at_deadline": deadline_words(item, resources.settings.review, resources.now()),
         "on_escalation": escalation_words(item, resources.settings.review),

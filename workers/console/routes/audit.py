@@ -26,6 +26,7 @@ from workers.console.presentation.audit.audit_views import (
     LoggedErasure,
     logged_citations,
 )
+from workers.console.presentation.comparison_words import saved_words
 from workers.console.presentation.outcome import SEEN_AS, Recorded, SeenBefore, outcome_words, seen_after
 from workers.console.presentation.words import SHOWN_BY, TEXT_SHOWN, WHAT_HAPPENED, why_words, words_of
 from workers.console.resources import Shared, blind_of
@@ -67,7 +68,7 @@ SCHEMAS = {
             ("decided_at", _TIME),
             ("made_at", _TIME),
             *((name, pa.string()) for name in ("decided_by", "action", "ruling", "state", "reason", "comment")),
-            *((name, pa.string()) for name in ("corrected_answer", "target")),
+            *((name, pa.string()) for name in ("corrected_answer", "comparison", "target")),
             ("outcome", pa.string()),
             ("shown_since", _TIME),
             ("ended_at", _TIME),
@@ -398,6 +399,7 @@ def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row 
         "query": questions[0],
         "outcome": outcome_words(record, before),
         "ended_at": record.ended,
+        "comparison": saved_words(row["comparison"], row["corrected_answer"]),
         "why": why_words(row["ruling"], row["reason"]),
         "made_at": row["made"] if row["ruling"] == "undone" else row["decided_at"],
         "first_action": second["action"] if second else "",

@@ -356,7 +356,7 @@ class ReviewQueue:
             session_id=request.session_id or "",
             completed_at=_completed(place, request),
             answer_metrics=request.answer_metrics,
-            conversation=await self._store.turns(place.tenant, place.answer_id, _completed(place, request)),
+            conversation=await self._turns(place, request),
             claims=claims,
             contexts=request.contexts,
             contexts_total=request.contexts_total,
@@ -371,6 +371,10 @@ class ReviewQueue:
             decisions=await self._given_decisions(place) if not place.is_open and not second else [],
             history=history,
         )
+
+    async def _turns(self, place: QueueRow, request: ReviewRequest) -> str:
+        """Return the turns that the answer of a request was sent with, as JSON; empty without any."""
+        return await self._store.turns(place.tenant, place.answer_id, _completed(place, request))
 
     async def _moved(self, place: QueueRow, who: Reviewer) -> tuple[QueueRow, list[HistoryEntry], list[Row]]:
         """Return place, history and escalations of a request, after the reviewer's undo of a moment ago without a row."""
@@ -396,7 +400,7 @@ class ReviewQueue:
             GivenDecision(
                 ruling=ruling, by=each.decided_by, at=each.timestamp, action=each.user_action,
                 with_warning=each.with_warning, reason=each.reason or "", comment=each.user_comment or "",
-                corrected_answer=each.corrected_answer,
+                corrected_answer=each.corrected_answer, comparison=each.comparison,
                 verdicts={verdict.claim_id: verdict.verdict for verdict in each.claim_verdicts},
             )
             for ruling, each in await self._store.given_decisions(place.tenant, place.review_id)

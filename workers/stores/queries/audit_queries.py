@@ -98,7 +98,7 @@ FROM (
            JSONExtractRaw(decision, 'claim_verdicts') AS verdicts,
            JSONExtractString(decision, 'user_comment') AS comment,
            JSONExtractBool(decision, 'with_warning') AS with_warning,
-           JSONExtractString(decision, 'corrected_answer') AS corrected_answer,
+           JSONExtractString(decision, 'corrected_answer') AS corrected_answer, JSONExtractRaw(decision, 'comparison') AS comparison,
            multiIf(ruling = 'withdrawal', 'withdrawn', ruling != 'final', '', action = 'approve' AND with_warning, 'warned', action = 'approve', 'released',
                    action = 'correct', 'replaced', 'rejected') AS state, '' AS target,
            CAST(NULL, 'Nullable(DateTime64(3, \\'UTC\\'))') AS made,
@@ -109,7 +109,7 @@ FROM (
     SELECT occurred_at, event_id, tenant, answer_id, review_id, kind, JSONExtractString(undone, 'action'), reviewer,
            JSONExtractString(undone, 'reason'), model, nullIf(JSONExtractFloat(undone, 'review_duration'), 0), events.verdicts,
            if(kind = 'escalated', events.reason, JSONExtractString(undone, 'comment')),
-           JSONExtractBool(undone, 'with_warning'), JSONExtractString(undone, 'corrected_answer'), '',
+           JSONExtractBool(undone, 'with_warning'), JSONExtractString(undone, 'corrected_answer'), JSONExtractRaw(undone, 'comparison'), '',
            if(kind IN ({quoted_list(OF_PERSONS)}), assignee, queue),
            parseDateTime64BestEffortOrNull(JSONExtractString(undone, 'decided_at'), 3, 'UTC'), NULL
     FROM (SELECT * FROM {{database}}.review_events FINAL WHERE kind IN ({_KINDS})
@@ -120,7 +120,7 @@ FROM (
     ) AS places USING (tenant, review_id)
     UNION ALL
     SELECT enriched_at, answer_id, tenant, answer_id, '', '{AUTOMATIC}', '', 'pipeline',
-           arrayStringConcat(reasons, ', '), model_id, NULL, '', '', false, '', state, '', NULL, enriched_at
+           arrayStringConcat(reasons, ', '), model_id, NULL, '', '', false, '', '', state, '', NULL, enriched_at
     FROM {_RELEASED}
 )
 """

@@ -108,6 +108,10 @@ class LoggedDecision(View):
     why: str = Field(description="The reason in words, as pages show it.")
     comment: str
     corrected_answer: str = Field(description="Text of a correction, also of one that was undone.")
+    comparison: str = Field(
+        description="Of a correction: sentence about what was found when exactly this text was compared with the sources before "
+        "it was saved, or that it was not compared; else empty. Scores and claims of the record are those of the original text."
+    )
     target: str = Field(description="Queue of an escalation, or person of an assignment.")
     first_action: str = Field(
         description="Of a second opinion: the final decision that it is about; else empty. It is `approve` where the answer "

@@ -1,6 +1,7 @@
 // The editor of a correction, with its changes and what readers get from it.
 
 import { say } from "./common.js";
+import { showStale } from "./comparison.js";
 import { askDiscard } from "./dialogs.js";
 import { differences } from "./diff.js";
 import { showCorrection, showOutcome } from "./outcomes.js";
@@ -83,6 +84,7 @@ export function discardCorrection() {
   askDiscard(() => {
     const corrected = document.getElementById("corrected");
     corrected.value = corrected.defaultValue;
+    showStale();
     showUnsent();
     keep();
     closeCorrection();

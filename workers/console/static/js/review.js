@@ -3,6 +3,7 @@
 import { active } from "./active_time.js";
 import { claimWords, foundContradicted, judge, ownVerdicts, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw, unjudged } from "./claims.js";
 import { complain, keepFilters, parsed, reasonOf, say, send, small, waitedFor } from "./common.js";
+import { compareText, showStale } from "./comparison.js";
 import { closeCorrection, correctionOpen, discardCorrection, isBlank, isEdited, openCorrection, showDiffSoon, showUnsent } from "./correction.js";
 import { ask, askUnsent } from "./dialogs.js";
 import { draftOf, keepDraft, writeDraft } from "./drafts.js";
@@ -277,7 +278,7 @@ function stop(error, review) {
   // What readers see and get at the deadline is what was decided, unless nobody has decided yet.
   const past = error.problem.conflict === "locked" ? [] : article.querySelectorAll(".state-line, .deadline, .at-deadline, [data-outcome=deadline], [data-outcome-of=deadline], #doubts");
   for (const each of past) each.hidden = true;
-  for (const each of article.querySelectorAll(".decide [data-action]:not([data-action=edit]), [data-action=send], [data-action=discard], [data-verdict]")) each.disabled = true;
+  for (const each of article.querySelectorAll(".decide [data-action]:not([data-action=edit]), [data-action=send], [data-action=compare], [data-action=discard], [data-verdict]")) each.disabled = true;
   for (const each of article.querySelectorAll("#corrected, #comment, #decision-reason")) each.readOnly = true;
   card.scrollIntoView({ block: "nearest" }); // the request may be scrolled to its passage
   if (!isOwn) complain(error);
@@ -519,6 +520,7 @@ const ACTIONS = {
   downvote: () => vote("downvote"),
   raw: toggleRaw,
   question: toggleQuestion,
+  compare: compareText,
   close: closeCorrection,
   discard: discardCorrection,
   next: () => showNext(),
@@ -574,7 +576,7 @@ function enter(name) {
 }
 
 /** Actions on the request that is shown, which must have been seen. */
-const ON_REQUEST = new Set(["approve", "warn", "correct", "send", "reject", "skip", "escalate", "upvote", "downvote"]);
+const ON_REQUEST = new Set(["approve", "warn", "correct", "send", "reject", "skip", "escalate", "upvote", "downvote", "compare"]);
 
 /** A key does what its button does, and nothing where there is none. */
 const press = (action, event) => buttonOf(action) && act(action, event);
@@ -591,6 +593,7 @@ for (const name of ["input", "change"]) {
     if (event.target.dataset.verdict) showOwnVerdicts();
     showDoubts();
     if (event.target.id === "corrected") {
+      showStale();
       showUnsent();
       showDiffSoon();
     }
@@ -632,11 +635,12 @@ function isEarly(event) {
 
 document.addEventListener("keydown", (event) => {
   const field = fieldOf(event);
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey || event.altKey)) {
     // Elsewhere it presses nothing: browsers take it for Enter on a button.
     event.preventDefault();
     const isInEditor = event.target.id === "corrected" || (correctionOpen() && !field && !document.querySelector("dialog[open]"));
-    if (isInEditor) decide("correct");
+    if (isInEditor && (event.ctrlKey || event.metaKey)) decide("correct");
+    else if (isInEditor && !event.repeat) press("compare", event);
     return;
   }
   if (event.key === "Escape" && isOff()) return;
