@@ -214,7 +214,9 @@ class ReviewSummary(BaseModel):
     signals: list[str]
     hallucination_risk: RiskLevel | None
     grounding_score: float | None
-    gate_score: float | None
+    gate_score: float | None = Field(
+        description="Overall score; null also if the grounding was not evaluated: few characteristics are known then."
+    )
     model_id: str
     requested_at: datetime
     deadline_at: datetime | None
@@ -233,6 +235,13 @@ class ReviewSummary(BaseModel):
     action: str | None = Field(
         default=None, description="What was decided; withdraw if the answer was taken back, by decided_by."
     )
+
+    @model_validator(mode="after")
+    def _without_partial_score(self) -> Self:
+        # The mean of freshness and traceability alone would read as a measured score of the answer.
+        if "grounding_not_evaluated" in self.reasons:
+            self.gate_score = None
+        return self
 
 
 class LaterText(BaseModel):

@@ -100,6 +100,8 @@ MAX_TURN = 2_000
 
 CLAIM_NUMBERS = ("claims_total", "claims_supported", "claims_contradicted", "claims_unsupported")
 """Columns with numbers of claims."""
+GROUNDED = (*CLAIM_NUMBERS, "gate_score")
+"""Columns that are not known without an evaluation of the grounding."""
 
 _MATCHING = (
     """
@@ -473,8 +475,11 @@ class AnswerStore(Reading):
 
 
 def counted(row: Row) -> Row:
-    """Return a row of an answer whose numbers of claims are null if they were not evaluated: none were found then."""
-    return row | dict.fromkeys(CLAIM_NUMBERS) if "grounding" in row["missing"] else row
+    """Return a row of an answer whose numbers of claims and overall score are null if its grounding was not evaluated.
+
+    No claims were counted then, and the mean of freshness and traceability alone is no score of the answer.
+    """
+    return row | dict.fromkeys(GROUNDED) if "grounding" in row["missing"] else row
 
 
 def _shown(row: Row, correction: str | None) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import orjson
 from pydantic import Field
 
-from workers.console.presentation.views import View
+from workers.console.presentation.views import OVERALL_SCORE, View
 from workers.stores.clickhouse.row_reading import Row
 
 
@@ -134,7 +134,7 @@ class LoggedDecision(View):
     hallucination_risk: str | None = Field(description="Risk by the evaluation; null like all that is not stored.")
     grounding_score: float | None
     grounding_minimum: float | None = Field(description="Minimum of the grounding score by which it was decided.")
-    gate_score: float | None
+    gate_score: float | None = Field(description=f"{OVERALL_SCORE} Reasons name it if its rule decided.")
     gate_minimum: float | None = Field(description="Minimum of the gate score by which it was decided.")
     claims_supported: int | None = Field(
         description="Claims that the evaluation found supported; null like the others if the grounding was not evaluated."

@@ -51,6 +51,8 @@ _ESCALATED = (
     " FROM {database}.review_events WHERE kind IN ('escalated', 'resumed') AND queue != ''{which}"
     " GROUP BY tenant, review_id)"
 )
+# A score that is not known counts as 0; without the grounding it is the mean of few characteristics.
+_SCORE = "if(has(reasons, 'grounding_not_evaluated'), 0, ifNull(gate_score, 0))"
 # Withdrawn reviews have no decision: they sort last.
 _DECIDED = "ifNull(decided_at, toDateTime64(0, 3, 'UTC'))"
 
@@ -443,7 +445,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
         add(of_request, "has(reasons, {reason:String})", "reason", filters.reason)
         risks = list(RISKS[filters.min_risk]) if filters.min_risk else None
         add(of_request, "hallucination_risk IN {risks:Array(String)}", "risks", risks)
-        add(of_request, "ifNull(gate_score, 0) <= {score:Float64}", "score", filters.max_score)
+        add(of_request, _SCORE + " <= {score:Float64}", "score", filters.max_score)
         # A second review is blind, also for the person of the first one.
         if filters.state != "second":
             add(of_place, self._of_assignee(filters.assignee or ""), "assignee", filters.assignee)
