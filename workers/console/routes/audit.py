@@ -65,7 +65,7 @@ SCHEMAS = {
     "decisions": pa.schema(
         [
             ("decided_at", _TIME),
-            ("made_at", _TIME),
+            ("undone_at", _TIME),
             *((name, pa.string()) for name in ("decided_by", "action", "ruling", "state", "reason", "comment")),
             *((name, pa.string()) for name in ("corrected_answer", "target")),
             ("outcome", pa.string()),
@@ -399,7 +399,8 @@ def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row 
         "outcome": outcome_words(record, before),
         "ended_at": record.ended,
         "why": why_words(row["ruling"], row["reason"]),
-        "made_at": row["made"] if row["ruling"] == "undone" else row["decided_at"],
+        "decided_at": row["made"] if row["ruling"] == "undone" else row["decided_at"],
+        "undone_at": row["decided_at"] if row["ruling"] == "undone" else None,
         "first_action": second["action"] if second else "",
         "first_by": second["decided_by"] if second else "",
         "user_id": answer["user_id"] if answer else "",

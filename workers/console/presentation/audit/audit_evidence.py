@@ -38,7 +38,7 @@ def evidence_of(row: Row, texts: Sequence[Row], contradicted: Collection[str], k
         key: hash of the text that was decided on; 0 if it is not known.
     """
     verdicts = verdicts_of(row["verdicts"])
-    text = text_at(texts, row["decided_at"], key if row["ruling"] == "final" else 0)
+    text = text_at(texts, row["decided_at"] or row["undone_at"], key if row["ruling"] == "final" else 0)
     approved = row["ruling"] == "final" and row["action"] == "approve"
     number = len(against(contradicted, verdicts))
     evaluated = text is not None and text["claims_contradicted"] is not None

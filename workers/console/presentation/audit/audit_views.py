@@ -78,9 +78,11 @@ class LoggedDecision(View):
     decision_id: str = Field(
         description="Identifier of the decision; of the event for a step or an undone decision; else of the answer."
     )
-    decided_at: datetime = Field(description="Time of the record; of an undone decision that of the undo.")
-    made_at: datetime | None = Field(
-        description="Time at which an undone decision was made, null if it is not known; else the time of the record."
+    decided_at: datetime | None = Field(
+        description="Time of the decision, or of another record; null for an undone decision whose time is not known."
+    )
+    undone_at: datetime | None = Field(
+        description="Time at which a decision was undone, by which its record is listed; null for other records."
     )
     decided_by: str = Field(
         description="Name of the access token; policy for a decision by deadline, pipeline for an automatic release."
