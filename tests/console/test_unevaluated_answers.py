@@ -17,7 +17,8 @@ from workers.decision.release_events import review_request
 
 TENANT = "unevaluated"
 PAGE = {"Accept": "text/html"}
-NUMBERS = ("claims_supported", "claims_contradicted", "claims_unsupported", "contradicted_approved")
+VERDICTS = ("supported", "contradicted", "unsupported")
+NUMBERS = (*(f"claims_{verdict}_by_evaluation" for verdict in VERDICTS), "contradicted_approved")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ def test_lists_and_the_answer_have_no_numbers_of_claims(
     items = client.get("/api/answers", params={"tenant": TENANT}).raise_for_status().json()["items"]
     found: dict[str, dict[str, Any]] = {item["answer_id"]: item for item in items}
     late, claimless = (answers[name].answer_id for name in ("late", "claimless"))
-    for name in (*NUMBERS[:3], "claims_total"):
+    for name in (*(f"claims_{verdict}" for verdict in VERDICTS), "claims_total"):
         assert found[late][name] is None
         assert found[claimless][name] == 0
     totals = {

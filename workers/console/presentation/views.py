@@ -25,7 +25,6 @@ from workers.settings import Settings
 from workers.stores.clickhouse.rows.score_rows import stored_scores
 from workers.stores.queries.answer_queries import StoredAnswer, counted
 
-
 OVERALL_SCORE = (
     "Mean of the seven characteristics; null also if the grounding was not evaluated: few of them are known then."
 )
@@ -57,7 +56,9 @@ class AnswerSummary(View):
     grounding_score: float | None
     gate_score: float | None = Field(description=OVERALL_SCORE)
     quality_score: float | None
-    claims_total: int | None = Field(description="Number of claims; null like the others if they were not evaluated.")
+    claims_total: int | None = Field(
+        description="Number of claims by the evaluation, whatever a reviewer said of them; null like the next three if they were not evaluated."
+    )
     claims_supported: int | None
     claims_contradicted: int | None
     claims_unsupported: int | None

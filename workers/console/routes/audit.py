@@ -16,7 +16,7 @@ from workers.console.http.requests import StrictRoute
 from workers.console.http.table_files import MEDIA_TYPES, FileFormat, encoded
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Admin
-from workers.console.presentation.audit.audit_evidence import evidence_of, text_at
+from workers.console.presentation.audit.audit_evidence import COUNTED, COUNTED_OF_REVIEWER, evidence_of, text_at
 from workers.console.presentation.audit.audit_views import (
     Access,
     AccessPage,
@@ -78,7 +78,8 @@ SCHEMAS = {
             ("review_duration", pa.float64()),
             ("hallucination_risk", pa.string()),
             *((name, pa.float64()) for name in ("grounding_score", "grounding_minimum", "gate_score", "gate_minimum")),
-            *((f"claims_{name}", pa.int64()) for name in ("supported", "contradicted", "unsupported")),
+            *((f"claims_{name}_by_evaluation", pa.int64()) for name in COUNTED),
+            *((f"claims_{name}_by_reviewer", pa.int64()) for name in COUNTED_OF_REVIEWER),
             ("claim_verdicts", pa.string()),
             ("contradicted_approved", pa.int64()),
             *((name, pa.string()) for name in ("review_id", "decision_id")),

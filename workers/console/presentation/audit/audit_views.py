@@ -138,11 +138,18 @@ class LoggedDecision(View):
     grounding_minimum: float | None = Field(description="Minimum of the grounding score by which it was decided.")
     gate_score: float | None = Field(description=f"{OVERALL_SCORE} Reasons name it if its rule decided.")
     gate_minimum: float | None = Field(description="Minimum of the gate score by which it was decided.")
-    claims_supported: int | None = Field(
-        description="Claims that the evaluation found supported; null like the others if the grounding was not evaluated."
+    claims_supported_by_evaluation: int | None = Field(
+        description="Claims that the evaluation found supported, whatever the reviewer said of them; null like the next two if the "
+        "grounding was not evaluated."
     )
-    claims_contradicted: int | None
-    claims_unsupported: int | None
+    claims_contradicted_by_evaluation: int | None
+    claims_unsupported_by_evaluation: int | None
+    claims_supported_by_reviewer: int | None = Field(
+        description="Claims that the person of this record found supported; null like the next three if they gave no verdict."
+    )
+    claims_contradicted_by_reviewer: int | None
+    claims_unsupported_by_reviewer: int | None
+    claims_cannot_tell_by_reviewer: int | None
     claim_verdicts: str = Field(description="Verdicts of the person by claim_id, as JSON; empty without any.")
     contradicted_approved: int | None = Field(
         description="Claims of an approved answer that the evaluation or the person found contradicted, without those that the "
