@@ -228,6 +228,11 @@ def test_what_reviewers_did_is_no_feedback_of_readers(
     assert "rating: 5" in given
     assert "rating: 1" not in given
     assert "reject" not in given
+    # A vote is for readers: a token without the scope feedback could not send it.
+    auditor = console.client("read").get(f"/answers/{answer.answer_id}", params={"tenant": TENANT}, headers=PAGE).text
+    assert "Was this helpful?" not in auditor
+    assert "data-vote" not in auditor
+    assert "rating: 5" in auditor.partition("What readers said of it")[2].partition("</section>")[0]
 
 
 def test_the_active_time_of_a_review_has_a_unit_and_a_definition(
