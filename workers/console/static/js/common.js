@@ -151,7 +151,13 @@ export function keepFilters(search) {
 }
 leadToFilters();
 
+const parting = []; // what is done before the session ends
+
+/** Do something before a log-out ends the session: what a page sends when it is left comes too late for it. */
+export const beforeLogOut = (run) => parting.push(run);
+
 document.getElementById("log-out")?.addEventListener("click", async () => {
+  await Promise.allSettled(parting.map((run) => run()));
   await send("/api/session", undefined, { method: "DELETE" }).catch(() => {});
   addEventListener("pagehide", () => sessionStorage.clear()); // behind what the page keeps when it is left
   location.assign("/login");

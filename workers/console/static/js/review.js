@@ -2,7 +2,7 @@
 
 import { active } from "./active_time.js";
 import { claimWords, foundContradicted, judge, ownVerdicts, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw, unjudged } from "./claims.js";
-import { complain, keepFilters, parsed, reasonOf, say, send, small, waitedFor } from "./common.js";
+import { beforeLogOut, complain, keepFilters, parsed, reasonOf, say, send, small, waitedFor } from "./common.js";
 import { closeCorrection, correctionOpen, discardCorrection, isBlank, isEdited, openCorrection, showDiffSoon, showUnsent } from "./correction.js";
 import { ask, askUnsent } from "./dialogs.js";
 import { draftOf, keepDraft, writeDraft } from "./drafts.js";
@@ -698,6 +698,9 @@ addEventListener("pagehide", () => {
   if (isOpen() && !sending) keep();
   giveBack(taken);
 });
+beforeLogOut(() => giveBack(taken));
+// A page that the browser kept comes back as it was left, without the lock that was given back.
+addEventListener("pageshow", (event) => event.persisted && renewShown());
 
 keepFilters(filtered);
 if (isOpen()) {
