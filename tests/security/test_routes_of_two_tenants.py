@@ -81,6 +81,9 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ("GET", "/api/audit/accesses"): named("/api/audit/accesses", 200),
     ("GET", "/api/audit/decisions"): named("/api/audit/decisions", 200),
     ("GET", "/api/audit/erasures"): named("/api/audit/erasures", 200),
+    ("GET", "/api/search/export"): tuple(
+        question for form in ("csv", "jsonl", "parquet") for question in named(f"/api/search/export?format={form}", 200)
+    ),
     ("GET", "/api/audit/{log}/export"): tuple(
         question
         for log in ("accesses", "decisions")
