@@ -141,7 +141,7 @@ const FILTERS = "review-filters";
 export const keptFilters = () => sessionStorage.getItem(FILTERS) ?? "";
 
 function leadToFilters() {
-  for (const link of document.querySelectorAll(".bar nav :is([href^='/review'], [href^='/queue'])")) link.setAttribute("href", link.pathname + keptFilters());
+  for (const link of document.querySelectorAll(":is(.bar nav, #backlog) :is([href^='/review'], [href^='/queue'])")) link.setAttribute("href", link.pathname + keptFilters());
 }
 
 /** Keep filters for the links of this page and the next ones. */
