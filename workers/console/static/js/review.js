@@ -458,7 +458,8 @@ async function leave(review, act, words, { decides = false, correcting = false }
       const until = decides ? receipt.undo_until : UNDO_MS && new Date((response.at || Date.now()) + UNDO_MS).toISOString();
       offerUndo({ reviews: [review], question: name, words, until, at: response.at, run, kind: decides ? "decided" : "left" });
     } catch (error) {
-      await refused(review, error, { correcting, what: `Not ${words}: ${name}` });
+      // Requests of other tenants and times may have the same question.
+      await refused(review, error, { correcting, what: `Not ${words}: ${name}, ${article.dataset.place}` });
     } finally {
       sending = false;
     }
