@@ -65,6 +65,8 @@ def filters_of(request: Request) -> Filters:
     if given["state"] not in ("", "decided"):
         # A page of open requests has no field for it: the state was chosen after it.
         given["reviewed_by"] = ""
+    if given["state"] not in ("", "open") or given["reviewed_by"]:
+        given["q"] = ""  # a field of open requests alone, as that
     try:
         return Filters.model_validate({name: value for name, value in given.items() if value})
     except ValueError:

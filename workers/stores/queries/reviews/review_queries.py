@@ -27,7 +27,7 @@ from workers.stores.queries.reviews.review_queue_rows import (
     QueueTotals,
 )
 from workers.stores.queries.reviews.review_team_queries import ReviewTeamQueries
-from workers.stores.queries.searched_texts import quoted_list
+from workers.stores.queries.searched_texts import holds_words, quoted_list, words_of_search
 from workers.stores.tables.review_tables import QueueRow
 from workers.stores.tables.table_row import select_list
 
@@ -452,6 +452,7 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
             add(of_place, self._of_reviewer(), "reviewer_of", filters.reviewed_by)
         add(of_place, self._not_of_people(), "not_of", list(filters.not_of) or None)
         if filters.state == "open":
+            add(of_place, self._of_words(), "words", words_of_search(filters.q) if filters.q else None)
             add(of_place, _QUEUE + " = {queue:String}", "queue", filters.queue)
             return of_place + of_request, parameters
         # Rows of decisions replace the rows of places and lack these columns.
@@ -467,6 +468,16 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
         )
         asked = f"SELECT tenant, review_id FROM {best} WHERE {' AND '.join(conditions)}"
         return f"(q.tenant, q.review_id) IN ({asked})"
+
+    def _of_words(self) -> str:
+        # Only texts of open requests are read, the most complete result of each.
+        open_ones = f"SELECT tenant, review_id FROM {self._database}.review_queue WHERE state = 'open'"
+        texts = (
+            f"(SELECT tenant, review_id, query, answer FROM {self._database}.reviews WHERE (tenant, review_id) IN ({open_ones})"
+            " ORDER BY rank DESC, requested_at DESC LIMIT 1 BY tenant, review_id)"
+        )
+        words = holds_words("query", "answer").format()
+        return f"(q.tenant, q.review_id) IN (SELECT tenant, review_id FROM {texts} WHERE {words})"
 
     def _not_skipped(self) -> str:
         return (
