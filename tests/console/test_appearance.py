@@ -76,6 +76,7 @@ INK = """async () => {
 }"""
 
 
+@detail_of_a_page
 def test_charts_take_other_colours_without_a_reload(page: Page) -> None:
     page.goto("/")
     expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")

@@ -93,6 +93,7 @@ def test_the_decision_leaves_most_of_a_magnified_window_to_the_request(
         assert seen.complaints == []
 
 
+@detail_of_a_page
 def test_the_message_of_a_decision_leaves_the_count_of_open_requests_in_sight(
     browser: Browser, console: ConsoleThread, long_undo: None
 ) -> None:
@@ -132,6 +133,7 @@ CAPTIONS = """[...document.querySelectorAll(".figure dt, .figure small, figcapti
 }).map((each) => each.textContent)"""
 
 
+@detail_of_a_page
 def test_no_caption_of_a_figure_is_cut_on_a_phone(browser: Browser, console: ConsoleThread) -> None:
     (answer,) = console.store([risky(9, "messages-beside")])
     with logged_in(browser, console, "message-reader", viewport={"width": 390, "height": 844}) as (page, _):

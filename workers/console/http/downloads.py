@@ -20,7 +20,7 @@ MAX_ROWS = 500_000
 MAX_PART, MAX_NAME = 40, 150
 """Maximum length of a filter, and of all of them, in the name of a file; file systems allow 255 bytes."""
 UNNAMED: Mapping[str, str] = {"q": "words", "user": "one-user", "answer_id": "one-answer"}
-"""Filters whose value is not told: it may name a person, and the name of a file is seen by others."""
+"""Filters whose value is left out: it may name a person, and the name of a file is seen by others."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]+")
 
 
