@@ -32,6 +32,7 @@ SHOWN: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ("GET", "/api/audit/low-grounding"): ("admin", "audit", "/api/audit/low-grounding"),
     ("GET", "/api/audit/decisions"): ("admin", "audit", "/api/audit/decisions"),
     ("GET", "/api/audit/accesses"): ("admin", "audit", "/api/audit/accesses?tenant={tenant}&state=source"),
+    ("GET", "/api/search/export"): ("read", "search_export", "/api/search/export?format=jsonl"),
     ("GET", "/api/audit/{log}/export"): ("admin", "audit_export", "/api/audit/decisions/export?format=jsonl"),
     ("GET", "/audit/{log}"): ("admin", "audit", "/audit/decisions"),
     ("GET", "/api/reviews"): ("review", "list_reviews", "/api/reviews"),

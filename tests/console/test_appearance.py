@@ -1,5 +1,6 @@
 """The console is pleasant everywhere: colours, density, icons, charts that lead to answers, pages back and forth."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -60,6 +61,40 @@ def test_colours_and_density_are_chosen_and_kept(page: Page) -> None:
     for path in ("/", "/search", "/queue", "/audit/accesses"):
         page.goto(path)
         assert serious_violations(page) == [], path
+
+
+LINES = "[...document.querySelectorAll('[data-chart=\"risk\"] .u-marker')].map((each) => getComputedStyle(each).borderTopColor)"
+INK = """async () => {
+    const { context, height } = await new Promise(requestAnimationFrame).then(() => {
+        const canvas = document.querySelector('[data-chart="risk"] canvas');
+        return { context: canvas.getContext("2d"), height: canvas.height };
+    });
+    const pixels = context.getImageData(0, 0, 40, height).data; // the labels of the values
+    let [light, dark] = [0, 0];
+    for (let at = 0; at < pixels.length; at += 4) if (pixels[at + 3] > 200) pixels[at] > 128 ? light++ : dark++;
+    return light > dark ? "light" : "dark";
+}"""
+
+
+@detail_of_a_page
+def test_charts_take_other_colours_without_a_reload(page: Page) -> None:
+    page.goto("/")
+    expect(page.locator("#charts")).to_have_attribute("data-drawn", "true")
+    page.evaluate("window.kept = true; scrollTo(0, 300)")
+    before, place = page.evaluate(LINES), page.evaluate("scrollY")
+    assert page.evaluate(INK) == "dark"
+    for _ in ("light", "dark"):
+        page.evaluate("document.getElementById('theme').click()")
+    assert page.evaluate(INK) == "light"
+    after = page.evaluate(LINES)
+    assert len(after) == len(before) > 1
+    assert all(one != other for one, other in zip(before[1:], after[1:], strict=True))
+    page.evaluate("document.getElementById('theme').click()")
+    assert page.evaluate(LINES) == before
+    # The system may change its colours as well.
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"String({LINES}) === {json.dumps(','.join(after))}")
+    assert (page.evaluate("window.kept"), page.evaluate("scrollY")) == (True, place)
 
 
 @detail_of_a_page

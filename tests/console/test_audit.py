@@ -18,6 +18,7 @@ from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 from tests.harness.reviews import AT, review_request, store_decision
+from workers.console.http import downloads
 from workers.console.http.table_files import encoded, without_formula
 from workers.console.routes import audit
 from workers.decision.release_events import review_request as request_of
@@ -117,8 +118,9 @@ def test_pages_of_a_log_hold_every_record_once(logged: ConsoleThread) -> None:
 def test_the_three_formats_hold_the_same(logged: ConsoleThread, log: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "EXPORT_BATCH", dict.fromkeys(audit.EXPORT_BATCH, 2))
     files = {form: exported(logged, log, form) for form in ("csv", "jsonl", "parquet")}
+
     for form, response in files.items():
-        assert f'filename="touchstone-{log}.{form}"' in response.headers["Content-Disposition"]
+        assert f'filename="{log}-inspected-until-2026-11-03T0800Z.{form}"' in response.headers["Content-Disposition"]
     lines = [json.loads(line) for line in files["jsonl"].content.splitlines()]
     table = pq.read_table(io.BytesIO(files["parquet"].content))
     cells = list(csv.DictReader(io.StringIO(files["csv"].text)))
@@ -151,7 +153,7 @@ def test_other_texts_stay_as_they_are(text: str) -> None:
 
 
 def test_more_than_a_file_holds_is_refused_and_not_cut(logged: ConsoleThread, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "MAX_EXPORTED", 4)
+    monkeypatch.setattr(downloads, "MAX_ROWS", 4)
     client = logged.client("admin")
     refused = client.get("/api/audit/accesses/export", params=LOGGED)
     assert refused.status_code == 422

@@ -19,7 +19,7 @@ from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import EVERYTHING, ConsoleThread
 from tests.harness.held_answers import risky
 from tests.harness.reviews import store_decision
-from workers.console.presentation.audit.audit_evidence import against, verdicts_of
+from workers.console.presentation.audit.audit_evidence import COUNTED_OF_REVIEWER, against, verdicts_of
 from workers.console.presentation.words import ACTIVE_TIME, MODES, SCORES
 from workers.decision.release_events import review_request
 from workers.feedback.observed_events import review_event
@@ -187,7 +187,11 @@ def test_decisions_against_the_evidence_are_found_in_lists_and_files(
     assert float(row["grounding_minimum"]) == settings.grounding.grounding_minimum
     assert float(row["gate_minimum"]) == settings.gate.gate_score
     assert row["hallucination_risk"] == held.grounding.hallucination_risk
-    assert (row["claims_contradicted"], row["contradicted_approved"]) == ("1", "1")
+    assert (row["claims_contradicted_by_evaluation"], row["contradicted_approved"]) == ("1", "1")
+    of_reviewer = [row[f"claims_{verdict}_by_reviewer"] for verdict in COUNTED_OF_REVIEWER]
+    assert of_reviewer == ["0", "0", "0", "1"]
+    (release,) = exported(console, "decisions", answer_id=answers["right"].answer_id, state="automatic")
+    assert {release[f"claims_{verdict}_by_reviewer"] for verdict in COUNTED_OF_REVIEWER} == {""}
     assert json.loads(row["claim_verdicts"]) == {claim.claim_id: "cannot_tell"}
     listed = console.client("admin").get("/audit/decisions", params={"answer_id": held.answer_id, "state": "released"})
     assert "Approved although 1 claim is contradicted." in listed.raise_for_status().text
@@ -224,6 +228,11 @@ def test_what_reviewers_did_is_no_feedback_of_readers(
     assert "rating: 5" in given
     assert "rating: 1" not in given
     assert "reject" not in given
+    # A vote is for readers: a token without the scope feedback could not send it.
+    auditor = console.client("read").get(f"/answers/{answer.answer_id}", params={"tenant": TENANT}, headers=PAGE).text
+    assert "Was this helpful?" not in auditor
+    assert "data-vote" not in auditor
+    assert "rating: 5" in auditor.partition("What readers said of it")[2].partition("</section>")[0]
 
 
 def test_the_active_time_of_a_review_has_a_unit_and_a_definition(

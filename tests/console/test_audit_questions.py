@@ -15,6 +15,7 @@ from schemas.enriched import EnrichedAnswer
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import risky
 from tests.harness.reviews import store_decision
+from workers.console.presentation.outcome import time_words
 from workers.console.routes import audit
 from workers.decision.release_events import review_request
 from workers.review.decision_events import decided, review_event, withdrawal
@@ -248,15 +249,20 @@ def test_both_names_of_a_withdrawal_find_it(console: ConsoleThread, answers: dic
     assert refused.status_code == 422
 
 
-def test_an_undone_decision_has_the_time_at_which_it_was_made(
+def test_an_undone_decision_has_its_time_and_that_of_the_undo(
     console: ConsoleThread, answers: dict[str, EnrichedAnswer]
 ) -> None:
     (undone,) = listed(console, state="undone")
-    times = [datetime.fromisoformat(undone[name]) for name in ("made_at", "decided_at")]
-    assert times[1] - times[0] == timedelta(minutes=2)
+    made, taken_back = [datetime.fromisoformat(undone[name]) for name in ("decided_at", "undone_at")]
+    assert taken_back - made == timedelta(minutes=2)
     (cells,) = exported(console, state="undone")
-    assert cells["made_at"] < cells["decided_at"]
-    assert all(row["made_at"] == row["decided_at"] for row in listed(console, state="second"))
+    assert [datetime.fromisoformat(cells[name]) for name in ("decided_at", "undone_at")] == [made, taken_back]
+    assert {row["undone_at"] for row in listed(console, state="second")} == {None}
+    address = f"/audit/decisions?tenant={TENANT}&state=undone"
+    page = console.client("admin").get(address, headers=PAGE).raise_for_status().text
+    first = f'<td><time datetime="{made.isoformat()}">{made:%Y-%m-%d %H:%M:%S} UTC</time>'
+    assert f'{first} <small>undone <time datetime="{taken_back.isoformat()}">' in page
+    assert f"on {time_words(made)} and undone on {time_words(taken_back)}" in undone["outcome"]
 
 
 def test_states_of_the_citation_audit_are_those_after_decisions(

@@ -172,9 +172,9 @@ def test_an_undone_decision_keeps_what_was_decided(console: ConsoleThread, answe
     assert (row["answer_id"], row["action"], row["reason"], row["comment"], row["corrected_answer"]) == (
         answer.answer_id, "correct", "wrong_figure", "Typo", "It needs 3 GiB [1].",
     )  # fmt: skip
-    made = time_words(answer.enriched_at + timedelta(minutes=1))
-    assert (
-        row["outcome"] == f"Corrected by anna on {made} and undone before it took effect; nothing changed for readers."
+    made, undone_at = (time_words(datetime.fromisoformat(row[name])) for name in ("decided_at", "undone_at"))
+    assert row["outcome"] == (
+        f"Corrected by anna on {made} and undone on {undone_at}, before it took effect; nothing changed for readers."
     )
     history = console.client().get(f"/api/answers/{answer.answer_id}").json()["history"]
     (undone,) = [each["detail"] for each in history if each["what"] == "decision undone"]

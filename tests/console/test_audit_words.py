@@ -15,6 +15,7 @@ from tests.harness.browser import logged_in, needs_browser, serious_violations
 from tests.harness.console import ConsoleThread
 from tests.harness.held_answers import held
 from tests.harness.reviews import store_decision
+from workers.console.presentation.outcome import time_words
 from workers.decision.release_events import review_request
 from workers.review.decision_events import review_event
 from workers.stores.clickhouse.rows.review_rows import review_event_row
@@ -30,7 +31,10 @@ SAID: list[tuple[dict[str, Any], str]] = [
     ({"action": "approve", "ruling": "late"}, "Approved by anna too late, the answer was already final; nothing changed for readers."),
     ({"action": "upvote", "ruling": "vote"}, "Voted up by anna; nothing changed for readers."),
 ]  # fmt: skip
-UNDONE = "Decided and undone by anna before it took effect; nothing changed for readers."
+UNDONE = (
+    f"Decided and undone by anna on {time_words(AT + timedelta(minutes=len(SAID)))}, before it took effect;"
+    " nothing changed for readers."
+)
 FILTERS = {"tenant": TENANT, "until": (AT + timedelta(days=1)).isoformat()}
 
 
@@ -90,7 +94,9 @@ def test_an_undone_decision_stays_in_the_record_with_person_and_time(
         (row,) = listed(console, "decisions", **params)
         assert (row["ruling"], row["decided_by"], row["state"]) == ("undone", "anna", "")
         assert row["model_id"] == answers[-1].answer.model.id
-        assert datetime.fromisoformat(row["decided_at"]) == AT + timedelta(minutes=len(SAID))
+        # The event is of a time that kept no time of the decision.
+        assert row["decided_at"] is None
+        assert datetime.fromisoformat(row["undone_at"]) == AT + timedelta(minutes=len(SAID))
     assert listed(console, "decisions", person="ben") == []
     assert listed(console, "decisions", model="another") == []
     history = console.client().get(f"/api/answers/{answers[-1].answer_id}").json()["history"]

@@ -319,7 +319,7 @@ def test_a_refused_step_names_its_request_on_the_page_of_the_next_one(browser: B
                 page.keyboard.press("Enter")
             expect(page.locator("#status")).to_contain_text(
                 re.compile(
-                    rf"^Not {words}: “{re.escape(asked)}” \(Ingester .*\)\. named-other holds the lock of it until .* open there\."
+                    rf"^Not {words}: “{re.escape(asked)}” \(Ingester .*\), named-refusals, [0-9 :-]+ UTC\. named-other holds the lock of it until .* open there\."
                 )
             )
             expect(page.locator(f'[data-review="{first}"]')).to_have_count(0)

@@ -213,7 +213,8 @@ def test_a_refusal_because_of_a_lock_says_until_when_it_holds(console: ConsoleTh
     for each in refused:
         assert until in each.text, each.text
     listed = text_of(page_of(console, "lock-lead", "/queue"))
-    assert f"open at lock-holder until {ends:%Y-%m-%d %H:%M:%S} UTC" in listed
+    assert "open at lock-holder since " in listed
+    assert f"held until {ends:%Y-%m-%d %H:%M:%S} UTC" in listed
     holder.post(f"{review}/unlock").raise_for_status()
     assert lead.post(f"{review}/lock").status_code == 200
 

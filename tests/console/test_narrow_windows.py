@@ -4,8 +4,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.console.test_review_page import assert_in_sight, long_answer
-from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, serious_violations
+from tests.harness.browser import detail_of_a_page, logged_in, needs_browser, reject, serious_violations
 from tests.harness.console import ConsoleThread
+from tests.harness.held_answers import held, review_of, risky
 from tests.harness.variants import variants
 
 pytestmark = needs_browser
@@ -90,3 +91,55 @@ def test_the_decision_leaves_most_of_a_magnified_window_to_the_request(
         assert page.evaluate("document.documentElement.scrollWidth") <= ZOOMED["width"]
         assert serious_violations(page) == []
         assert seen.complaints == []
+
+
+@detail_of_a_page
+def test_the_message_of_a_decision_leaves_the_count_of_open_requests_in_sight(
+    browser: Browser, console: ConsoleThread, long_undo: None
+) -> None:
+    held(console, "messages-beside", 3)
+    with logged_in(browser, console, "message-reader", viewport={"width": 390, "height": 844}) as (page, seen):
+        page.goto("/review")
+        expect(page.locator("#question")).to_be_visible()
+        reject(page)
+        status = page.locator("#status")
+        expect(status).to_contain_text("Rejected: “")
+        expect(status).to_have_attribute("data-open", "2 open")
+        before = "getComputedStyle(document.getElementById('status'), '::before').content"
+        assert page.evaluate(before).startswith('"2 open"')
+        width = status.locator("span").first.evaluate("words => words.getBoundingClientRect().width")
+        assert width > 110, "the message keeps its place"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.evaluate("scrollTo(0, 0)")
+        expect(status).not_to_have_attribute("data-open", "2 open")
+        assert seen.complaints == []
+
+
+LEGEND = """async () => {
+    const { draw } = await import("/static/js/charts.js");
+    const element = document.body.appendChild(document.createElement("div"));
+    element.className = "chart";
+    const label = "a-family-of-models/instruct-with-a-very-long-name-8x7b-v0.1-2026-11";
+    draw(element, { times: [0], since: 0, until: 60, bucket: 60, kind: "count", series: [{ label, values: [1] }] });
+    await new Promise(requestAnimationFrame);
+    const right = (node) => node.getBoundingClientRect().right;
+    return right(element) - Math.max(...[...element.querySelectorAll(".u-label")].map(right));
+}"""
+
+
+CAPTIONS = """[...document.querySelectorAll(".figure dt, .figure small, figcaption")].filter((each) => {
+    const [own, frame] = [each, each.closest(".figure, figure")].map((one) => one.getBoundingClientRect());
+    return own.left < frame.left || own.right > frame.right || each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== "inline";
+}).map((each) => each.textContent)"""
+
+
+@detail_of_a_page
+def test_no_caption_of_a_figure_is_cut_on_a_phone(browser: Browser, console: ConsoleThread) -> None:
+    (answer,) = console.store([risky(9, "messages-beside")])
+    with logged_in(browser, console, "message-reader", viewport={"width": 390, "height": 844}) as (page, _):
+        for address in ("/", f"/review/{review_of(answer)}", f"/answers/{answer.answer_id}"):
+            page.goto(address)
+            expect(page.locator(".figure").first).to_be_visible()
+            assert page.evaluate(CAPTIONS) == [], address
+        page.goto("/")
+        assert page.evaluate(LEGEND) >= 0, "the name of a long model"

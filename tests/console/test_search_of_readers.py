@@ -152,3 +152,31 @@ def test_a_list_has_the_text_that_readers_see(console: ConsoleThread, answers: d
 
 def test_words_that_no_text_holds_find_nothing(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
     assert items(console, q="gibibytes submarine") == []
+
+
+def test_a_claim_that_a_correction_keeps_was_shown_to_readers(console: ConsoleThread) -> None:
+    tenant = "readers-kept"
+    keeps, drops, vouched, waits = console.store(risky(number, tenant) for number in range(4))
+
+    def correct(answer: EnrichedAnswer, text: str, **said: Any) -> None:
+        request = review_request(answer, answer.enriched_at, deadline_hours=24)
+        assert request is not None
+        said |= {"action": "correct", "corrected_answer": text}
+        console.call(store_decision(console.resources.analytics, request, **said))
+
+    def found(**params: str) -> set[str]:
+        query = {"tenant": tenant, "verdict": "contradicted", **params}
+        listed = console.client().get("/api/answers", params=query).raise_for_status().json()["items"]
+        return {item["answer_id"] for item in listed}
+
+    assert vouched.grounding is not None
+    (claim,) = [each.claim_id for each in vouched.grounding.claims if each.verdict == "contradicted"]
+    correct(keeps, "In short: ingester 0 needs 16 GiB\nof memory [1].")
+    correct(drops, "Ingester 1 needs 2 GiB of memory [1]. It restarts by itself after a crash [1].")
+    supported = [ClaimVerdict(claim_id=claim, verdict="supported")]
+    correct(vouched, "Ingester 2 needs 16 GiB of memory [1].", claim_verdicts=supported)
+    assert found(seen="true") == {keeps.answer_id}
+    assert found(seen="false") == {drops.answer_id, waits.answer_id}
+    # By the verdict of the evaluation alone, the vouched claim is contradicted and was shown as well.
+    assert found(seen="true", verdict_by="evaluation") == {keeps.answer_id, vouched.answer_id}
+    assert found(seen="false", verdict_by="evaluation") == {drops.answer_id, waits.answer_id}

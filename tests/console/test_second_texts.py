@@ -92,7 +92,7 @@ def test_both_texts_that_readers_were_shown_stand_with_their_times(console: Cons
         ("automatic", "warned", at(0)),
         ("automatic", "released", at(5)),
     ]
-    assert [row["claims_contradicted"] for row in rows] == [1, 0]
+    assert [row["claims_contradicted_by_evaluation"] for row in rows] == [1, 0]
     assert [row["hallucination_risk"] for row in rows] == [first.grounding.hallucination_risk, "low"]
 
 
@@ -127,7 +127,7 @@ def test_claims_of_an_earlier_text_count_in_no_record_of_the_later_one(console: 
     evaluated(console, "fewer-contradicted", f"{WRONG} {OTHER}", 0, "gatekeeper")
     decide(console, evaluated(console, "fewer-contradicted", WRONG, 5, "gatekeeper"), 8, action="approve")
     (final,) = [row for row in audit(console, "fewer-contradicted") if row["ruling"] == "final"]
-    assert (final["claims_contradicted"], final["contradicted_approved"]) == (1, 1)
+    assert (final["claims_contradicted_by_evaluation"], final["contradicted_approved"]) == (1, 1)
 
 
 @pytest.mark.parametrize("action", ["approve", "reject"])
@@ -144,7 +144,7 @@ def test_a_text_after_a_decision_changes_nothing_of_what_was_decided(console: Co
     assert [text for text in after["contrary"] if "Another text" in text and "did not get it" in text]
     rows = audit(console, name)
     assert [row for row in rows if row["ruling"] == "final"] == [of_anna]
-    assert of_anna["claims_contradicted"] == 1
+    assert of_anna["claims_contradicted_by_evaluation"] == 1
     assert of_anna["contradicted_approved"] == (1 if action == "approve" else None)
     assert [row for row in rows if row["ruling"] == "automatic"] == [], "readers did not get it"
     (late,) = [each for each in after["history"] if each["what"] == "evaluated" and time_of(each["at"]) == at(8)]

@@ -17,7 +17,8 @@ from workers.decision.release_events import review_request
 
 TENANT = "unevaluated"
 PAGE = {"Accept": "text/html"}
-NUMBERS = ("claims_supported", "claims_contradicted", "claims_unsupported", "contradicted_approved")
+VERDICTS = ("supported", "contradicted", "unsupported")
+NUMBERS = (*(f"claims_{verdict}_by_evaluation" for verdict in VERDICTS), "contradicted_approved")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ def test_lists_and_the_answer_have_no_numbers_of_claims(
     items = client.get("/api/answers", params={"tenant": TENANT}).raise_for_status().json()["items"]
     found: dict[str, dict[str, Any]] = {item["answer_id"]: item for item in items}
     late, claimless = (answers[name].answer_id for name in ("late", "claimless"))
-    for name in (*NUMBERS[:3], "claims_total"):
+    for name in (*(f"claims_{verdict}" for verdict in VERDICTS), "claims_total"):
         assert found[late][name] is None
         assert found[claimless][name] == 0
     totals = {
@@ -77,6 +78,34 @@ def test_pages_say_that_the_claims_were_not_evaluated(
     review = console.client().get(f"/review/{review_of(answers['late'])}", headers=PAGE).raise_for_status().text
     assert said in review
     assert "<p>No claims.</p>" not in review
+
+
+def test_the_mean_of_a_few_characteristics_is_shown_as_no_score(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    late, client = answers["late"], console.client()
+    assert late.evaluation.score is not None
+    listed = client.get("/api/answers", params={"tenant": TENANT}).json()["items"]
+    scores = {item["answer_id"]: item["gate_score"] for item in listed}
+    assert scores[late.answer_id] is None
+    assert scores[answers["compared"].answer_id] == answers["compared"].evaluation.score
+    said = "not known: the grounding was not evaluated"
+    for address in (f"/answers/{late.answer_id}?tenant={TENANT}", f"/review/{review_of(late)}"):
+        assert f"<dd>– <small>{said}, " in client.get(address, headers=PAGE).raise_for_status().text
+    assert "<span>overall not known</span>" in client.get(f"/search?q={late.answer_id}", headers=PAGE).text
+    # A score that is not known counts as 0 for the filter.
+    queue = client.get(f"/queue?tenant={TENANT}&state=decided&max_score=0", headers=PAGE).text
+    assert '<td class="number" data-note>not known ' in queue
+    assert client.get(f"/api/reviews/{review_of(late)}").json()["gate_score"] is None
+
+
+def test_the_overview_means_scores_of_evaluated_answers(
+    console: ConsoleThread, answers: dict[str, EnrichedAnswer]
+) -> None:
+    known = [answers[name].evaluation.score for name in ("claimless", "compared")]
+    scores = [score for score in known if score is not None]
+    figures = console.client().get("/api/overview", params={"tenant": TENANT}).raise_for_status().json()
+    assert figures["totals"]["gate"] == pytest.approx(sum(scores) / len(scores))
 
 
 def test_rules_on_claims_have_measured_nothing(console: ConsoleThread, answers: dict[str, EnrichedAnswer]) -> None:
@@ -111,9 +140,9 @@ def test_files_leave_the_numbers_of_claims_empty(console: ConsoleThread, answers
     rows = {(row["answer_id"], row["ruling"]): row for row in csv.DictReader(io.StringIO(file))}
     late = rows[answers["late"].answer_id, "final"]
     assert [late[name] for name in NUMBERS] == ["", "", "", ""]
-    assert late["gate_score"] != ""
+    assert late["gate_score"] == ""
     listed = console.client("admin").get("/api/audit/decisions", params=params).json()["items"]
     decided = next(row for row in listed if row["ruling"] == "final")
-    assert [decided[name] for name in NUMBERS] == [None] * 4
+    assert [decided[name] for name in (*NUMBERS, "gate_score")] == [None] * 5
     claimless = rows[answers["claimless"].answer_id, "automatic"]
     assert [claimless[name] for name in NUMBERS[:3]] == ["0", "0", "0"]

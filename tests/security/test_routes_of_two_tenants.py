@@ -90,6 +90,9 @@ ROUTES: Mapping[tuple[str, str], tuple[Question, ...]] = {
     ),
     ("GET", "/audit/settings"): named("/audit/settings", 200),
     ("GET", "/audit/settings/{version}"): named(f"/audit/settings/{ONLY_OURS}", 404),
+    ("GET", "/api/search/export"): tuple(
+        question for form in ("csv", "jsonl", "parquet") for question in named(f"/api/search/export?format={form}", 200)
+    ),
     ("GET", "/api/audit/{log}/export"): tuple(
         question
         for log in ("accesses", "decisions")

@@ -69,6 +69,8 @@ def alert_notice(alert: Alert, console_url: str | None) -> Notice:
 def review_notice(request: ReviewRequest, console_url: str | None) -> Notice:
     """Build the notice of a review request."""
     data = request.model_dump(mode="json", include=set(REVIEW_FIELDS))
+    if "grounding_not_evaluated" in request.reasons:
+        data["gate_score"] = None  # the mean of few characteristics would read as a measured score of the answer
     link = _link(console_url, "review", request.review_id)
     return Notice(request.review_id, "review.requested", request.requested_at, data, link)
 

@@ -63,6 +63,11 @@ class Filters(Strict):
         default=None,
         description="Person who decided the requests or reviewed them independently, in upper or lower case; `policy` for deadlines. Its state is decided, also by default.",
     )
+    q: str | None = Field(
+        default=None,
+        max_length=500,
+        description="Words that the question or the answer of open requests hold, all of them, without regard to case and accents; a phrase in quotation marks.",
+    )
     state: QueueState = Field(default="open", description="open, decided, or waiting for a blind second review.")
 
     @model_validator(mode="before")
@@ -77,12 +82,19 @@ class Filters(Strict):
             raise ValueError("reviewed_by is valid only for the state decided; leave one of both out")
         return self
 
+    @model_validator(mode="after")
+    def _searched_are_open(self) -> Self:
+        # Texts of all decided requests are too many to look through; the search of answers finds them.
+        if self.q and self.state != "open":
+            raise ValueError("q is valid only for the state open; leave one of both out")
+        return self
+
     @property
     def of_open(self) -> "Filters":
         """Return the filters for open requests."""
         return self.model_copy(update={"state": "open", "reviewed_by": None})
 
-    @field_validator("assignee", "reviewed_by", mode="before")
+    @field_validator("assignee", "reviewed_by", "q", mode="before")
     @classmethod
     def _without_blanks(cls, given: object) -> object:
         return (given.strip() or None) if isinstance(given, str) else given
@@ -217,7 +229,9 @@ class ReviewSummary(BaseModel):
     signals: list[str]
     hallucination_risk: RiskLevel | None
     grounding_score: float | None
-    gate_score: float | None
+    gate_score: float | None = Field(
+        description="Overall score; null also if the grounding was not evaluated: few characteristics are known then."
+    )
     model_id: str
     requested_at: datetime
     deadline_at: datetime | None
@@ -236,6 +250,13 @@ class ReviewSummary(BaseModel):
     action: str | None = Field(
         default=None, description="What was decided; withdraw if the answer was taken back, by decided_by."
     )
+
+    @model_validator(mode="after")
+    def _without_partial_score(self) -> Self:
+        # The mean of freshness and traceability alone would read as a measured score of the answer.
+        if "grounding_not_evaluated" in self.reasons:
+            self.gate_score = None
+        return self
 
 
 class LaterText(BaseModel):

@@ -418,5 +418,6 @@ class ReviewService(ReviewSteps):
 
 
 def _question(place: QueueRow) -> str:
-    """Return the beginning of the question of a request, for a message."""
-    return f"“{cut_at_word(' '.join(place.title.split()), QUESTION_LENGTH) or place.answer_id}”"
+    """Return the beginning of the question of a request for a message, with tenant and time: others may ask the same."""
+    question = cut_at_word(" ".join(place.title.split()), QUESTION_LENGTH) or place.answer_id
+    return f"“{question}” ({place.tenant}, {place.completed_at:%Y-%m-%d %H:%M:%S} UTC)"

@@ -74,7 +74,7 @@ def test_a_waiting_answer_says_at_its_head_that_a_decision_was_undone() -> None:
     waiting = StoredAnswer(evaluated, reviews=[{"state": "open"}], review_events=[event])
     assert contrary_words(waiting) == [
         "A review was requested, and nothing is decided yet.",
-        "Rejected by anna on 2026-11-02 08:00:00 UTC and undone before it took effect; nothing changed for readers.",
+        "Rejected by anna on 2026-11-02 08:00:00 UTC and undone on 2026-11-02 08:00:00 UTC, before it took effect; nothing changed for readers.",
     ]
     assert contrary_words(StoredAnswer(evaluated, reviews=[{"state": "open"}], blind=True)) == []
 

@@ -138,8 +138,8 @@ def outcome_words(record: Recorded, before: SeenBefore | None = None) -> str:
             )
         case "undone":
             made = f" on {time_words(record.made)}" if record.made else ""
-            known = f"{done}{made} and undone" if record.action else f"Decided and undone by {who}"
-            return f"{known} before it took effect; {UNCHANGED}."
+            known = f"{done}{made} and undone" if record.action else f"Decided{made} and undone by {who}"
+            return f"{known} on {time_words(record.at)}, before it took effect; {UNCHANGED}."
         case "withdrawal":
             return f"Withdrawn by {who}; {_seen(record, before)}."
         case "second":

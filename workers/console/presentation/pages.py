@@ -127,7 +127,7 @@ async def search(
     other_verdicts = urlencode({name: value for name, value in chosen.items() if name != "verdict_by"} | others)
     return page(
         "search.html", request, principal, given=given, found=found, links=links, words=words,
-        other_verdicts=other_verdicts, shown=shown,
+        other_verdicts=other_verdicts, shown=shown, chosen=urlencode(chosen),
     )  # fmt: skip
 
 

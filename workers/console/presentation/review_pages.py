@@ -31,7 +31,7 @@ from workers.console.presentation.verdicts import VERDICTS
 from workers.console.presentation.views import ClaimView
 from workers.console.resources import ConsoleResources, Shared, blind_of
 from workers.console.routes.check import NO_MODELS
-from workers.console.routes.review import DisagreementQuery, Service, Team, refusals, reviewer_of
+from workers.console.routes.review import DisagreementQuery, Service, Team, give_back_if_left, refusals, reviewer_of
 from workers.errors import OversizeRecord
 from workers.review.guidelines import guidelines_of
 from workers.review.review_errors import WITHDRAW
@@ -73,6 +73,8 @@ def filters_of(request: Request) -> Filters:
     if given["state"] not in ("", "decided"):
         # A page of open requests has no field for it: the state was chosen after it.
         given["reviewed_by"] = ""
+    if given["state"] not in ("", "open") or given["reviewed_by"]:
+        given["q"] = ""  # a field of open requests alone, as that
     try:
         return Filters.model_validate({name: value for name, value in given.items() if value})
     except ValueError:
@@ -272,7 +274,10 @@ async def review_next(
     if item is None:
         return Response(status_code=204)
     values = await _review_values(item, principal, resources, ahead=wanted.ahead)
-    return page("review_item.html", request, principal, **values)
+    shown = page("review_item.html", request, principal, **values)
+    with refusals():
+        await give_back_if_left(request, service, item.review_id, principal)
+    return shown
 
 
 @router.post("/review/remaining")
@@ -293,10 +298,13 @@ async def review_remaining(
 
 
 @router.post("/review/{review_id}/shown", status_code=204)
-async def review_shown(review_id: Identifier, principal: Reviewing, service: Service, resources: Shared) -> None:
+async def review_shown(
+    review_id: Identifier, request: Request, principal: Reviewing, service: Service, resources: Shared
+) -> None:
     """Lock a request that was loaded ahead, and record that it is displayed now."""
     with refusals():
         await service.opened(review_id, reviewer_of(principal))
+        await give_back_if_left(request, service, review_id, principal)
     item = await _review_item(review_id, principal, service)
     _note(resources, principal, item, await _turns(item, principal, resources), ahead=False)
 

@@ -25,6 +25,10 @@ from workers.settings import Settings
 from workers.stores.clickhouse.rows.score_rows import stored_scores
 from workers.stores.queries.answer_queries import StoredAnswer, counted
 
+OVERALL_SCORE = (
+    "Mean of the seven characteristics; null also if the grounding was not evaluated: few of them are known then."
+)
+
 
 class View(BaseModel):
     """A part of a response."""
@@ -50,9 +54,11 @@ class AnswerSummary(View):
     degraded: bool
     hallucination_risk: RiskLevel | None
     grounding_score: float | None
-    gate_score: float | None
+    gate_score: float | None = Field(description=OVERALL_SCORE)
     quality_score: float | None
-    claims_total: int | None = Field(description="Number of claims; null like the others if they were not evaluated.")
+    claims_total: int | None = Field(
+        description="Number of claims by the evaluation, whatever a reviewer said of them; null like the next three if they were not evaluated."
+    )
     claims_supported: int | None
     claims_contradicted: int | None
     claims_unsupported: int | None
@@ -195,7 +201,7 @@ class AnswerDetail(View):
     risk_score: float | None
     grounding_score: float | None
     quality_score: float | None
-    gate_score: float | None
+    gate_score: float | None = Field(description=OVERALL_SCORE)
     citation_coverage: float | None
     characteristics: dict[str, float | None]
     evaluations: list[EvaluatorScore] = Field(description="Scores of evaluator plug-ins.")

@@ -143,7 +143,7 @@ SHOWN_BY: Mapping[str, str] = {
     "preview_bulk": "preview of decisions on several requests",
     "citation": "a source of the answer", "search": "search", "queue": "review queue", "disagreements": "list of reviews that differ",
     "list_reviews": "list of review requests by program", "conversation": "earlier turns of a conversation",
-    "audit": "audit", "audit_export": "file of the audit", "memory": "search in memory", "source": "citations of a source",
+    "audit": "audit", "audit_export": "file of the audit", "search_export": "file of a search", "memory": "search in memory", "source": "citations of a source",
     "loaded_ahead": "loaded ahead, not displayed",
 }  # fmt: skip
 """Words for the kinds of accesses."""
@@ -158,6 +158,7 @@ TEXT_SHOWN: Mapping[str, str] = {
     "disagreements": "the question", "list_reviews": "the question",
     "conversation": "up to 2,000 characters of the text of the model, and of a correction",
     "audit": "the question, comments and corrections of reviewers, or claims of the citation audit",
+    "search_export": "the beginnings of the text of the model, and of that of readers",
     "audit_export": "the question, comments and corrections of reviewers", "memory": "the remembered text",
     "source": "a source", "loaded_ahead": "nothing",
 }  # fmt: skip

@@ -101,7 +101,7 @@ class SearchQuery(BaseModel):
     seen: bool | None = Field(
         default=None,
         description="True: only answers whose own text readers saw at some time, also if it was withdrawn or rejected "
-        "later; false: only the others. Corrected texts do not count.",
+        "later; false: only the others. With verdict, answers whose correction keeps a claim of it count as shown; without it, corrected texts do not count.",
     )
     since: TimeFilter | None = Field(default=None, description="Only answers completed at this time or later.")
     until: TimeFilter | None = Field(default=None, description="Only answers completed before this time.")

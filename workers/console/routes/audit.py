@@ -10,13 +10,14 @@ from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
 
 from schemas.base import Identifier
+from workers.console.http.downloads import download, file_name, refuse_too_many, refuse_unknown_filters
 from workers.console.http.paging import Cursor, Limit, next_cursor, place_of
 from workers.console.http.problems import Problem, documented
 from workers.console.http.requests import StrictRoute
-from workers.console.http.table_files import MEDIA_TYPES, FileFormat, encoded
+from workers.console.http.table_files import FileFormat
 from workers.console.identity.principal import Principal
 from workers.console.identity.security import Admin
-from workers.console.presentation.audit.audit_evidence import evidence_of, text_at
+from workers.console.presentation.audit.audit_evidence import COUNTED, COUNTED_OF_REVIEWER, evidence_of, text_at
 from workers.console.presentation.audit.audit_views import (
     Access,
     AccessPage,
@@ -54,8 +55,6 @@ EVERYTHING = "everything"
 """Value of the filter by state that chooses automatic releases as well."""
 SAME_STATE = {EVERYTHING: "", "withdrawn": "withdrawal"}
 """Values of the filter by state that the store knows by another name: rows of a withdrawal have the state withdrawn."""
-MAX_EXPORTED = 500_000
-"""Maximum number of rows of a file: a year of a large team."""
 EXPORT_BATCH = {"decisions": 5_000, "accesses": 500}
 """Number of rows that are read and written at once, by log: an access names up to a thousand answers."""
 EXPORTED = "audit_export"
@@ -66,7 +65,7 @@ SCHEMAS = {
     "decisions": pa.schema(
         [
             ("decided_at", _TIME),
-            ("made_at", _TIME),
+            ("undone_at", _TIME),
             *((name, pa.string()) for name in ("decided_by", "action", "ruling", "state", "reason", "comment")),
             *((name, pa.string()) for name in ("corrected_answer", "comparison", "target")),
             ("outcome", pa.string()),
@@ -79,7 +78,8 @@ SCHEMAS = {
             ("review_duration", pa.float64()),
             ("hallucination_risk", pa.string()),
             *((name, pa.float64()) for name in ("grounding_score", "grounding_minimum", "gate_score", "gate_minimum")),
-            *((f"claims_{name}", pa.int64()) for name in ("supported", "contradicted", "unsupported")),
+            *((f"claims_{name}_by_evaluation", pa.int64()) for name in COUNTED),
+            *((f"claims_{name}_by_reviewer", pa.int64()) for name in COUNTED_OF_REVIEWER),
             ("claim_verdicts", pa.string()),
             ("contradicted_approved", pa.int64()),
             *((name, pa.string()) for name in ("review_id", "decision_id")),
@@ -164,18 +164,11 @@ class AuditQuery(BaseModel):
 Wanted = Annotated[AuditQuery, Query()]
 
 
-def refuse_unknown_filters(request: Request) -> None:
-    """Refuse parameters that no filter has: a file of everything would pass for that of a person.
-
-    Raises:
-        Problem: 422, a parameter is unknown.
-    """
-    known = {*AuditQuery.model_fields, "cursor", "limit", "format"}
-    if unknown := sorted(set(request.query_params) - known):
-        raise Problem(422, f"{', '.join(unknown)}: there is no such filter; use {', '.join(sorted(known))}")
+def _refuse_unknown(request: Request) -> None:
+    refuse_unknown_filters(request, AuditQuery)
 
 
-KNOWN_FILTERS = [Depends(refuse_unknown_filters)]
+KNOWN_FILTERS = [Depends(_refuse_unknown)]
 
 
 @router.get("/citations", responses=documented(401, 403, 422, 429, 503))
@@ -287,21 +280,16 @@ async def export_audit(
     # Rows that arrive during the download are left out, so that it ends.
     chosen = replace(chosen, period=Period(chosen.period.since, chosen.period.until or resources.now()))
     found, hidden = await resources.audit.count(log, chosen)
-    if found > MAX_EXPORTED:
-        raise Problem(422, f"{found} rows match, and a file has at most {MAX_EXPORTED}; choose a shorter period")
+    refuse_too_many(found)
     # What an erasure removed is older than its request: it may be missing in the period before it.
     erased = await erasures_of(resources, principal, wanted.tenant, Period(chosen.period.since))
-    name = f"touchstone-{log}.{form}"
-    return StreamingResponse(
-        encoded(form, SCHEMAS[log], _batches(resources, principal, log, chosen)),
-        media_type=MEDIA_TYPES[form],
-        headers={
-            "Content-Disposition": f'attachment; filename="{name}"',
-            "X-Rows": str(found),
-            "X-Hidden": str(hidden),
-            "X-Erased": "unknown" if erased is None else str(sum(each.answers for each in erased)),
-        },
-    )
+    counts = {
+        "X-Rows": str(found),
+        "X-Hidden": str(hidden),
+        "X-Erased": "unknown" if erased is None else str(sum(each.answers for each in erased)),
+    }
+    batches = _batches(resources, principal, log, chosen)
+    return download(file_name(log, wanted, chosen.period), form, SCHEMAS[log], batches, counts)
 
 
 async def _batches(resources: Shared, principal: Admin, log: AuditLog, chosen: AuditFilter) -> AsyncIterator[list[Row]]:
@@ -401,7 +389,8 @@ def _added(log: AuditLog, row: Row, answers: Sequence[Row | None], decided: Row 
         "ended_at": record.ended,
         "comparison": saved_words(row["comparison"], row["corrected_answer"]),
         "why": why_words(row["ruling"], row["reason"]),
-        "made_at": row["made"] if row["ruling"] == "undone" else row["decided_at"],
+        "decided_at": row["made"] if row["ruling"] == "undone" else row["decided_at"],
+        "undone_at": row["decided_at"] if row["ruling"] == "undone" else None,
         "first_action": second["action"] if second else "",
         "first_by": second["decided_by"] if second else "",
         "user_id": answer["user_id"] if answer else "",

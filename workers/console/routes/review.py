@@ -6,7 +6,7 @@ from dataclasses import asdict
 from textwrap import shorten
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from schemas.base import Identifier, Label, ShortText
@@ -260,10 +260,12 @@ async def get_review(review_id: Identifier, service: Service, who: Who, resource
 
 
 @router.post("/{review_id}/lock", responses=documented(*ERRORS, 404, 409, 422))
-async def lock_review(review_id: Identifier, service: Service, who: Who) -> Lock | None:
+async def lock_review(review_id: Identifier, service: Service, who: Who, request: Request) -> Lock | None:
     """Lock a request or renew the lock; null if locks are not available."""
     with refusals():
-        return await service.lock(review_id, reviewer_of(who))
+        lock = await service.lock(review_id, reviewer_of(who))
+        await give_back_if_left(request, service, review_id, who)
+    return lock
 
 
 @router.post("/{review_id}/unlock", status_code=204, responses=documented(*ERRORS, 404, 422))
@@ -353,6 +355,12 @@ def reviewer_of(who: Principal) -> Reviewer:
     return Reviewer(
         who.name, who.tenants, may_withdraw=Scope.ADMIN in who.scopes, may_review=Scope.REVIEW in who.scopes
     )
+
+
+async def give_back_if_left(request: Request, service: ReviewService, review_id: str, who: Principal) -> None:
+    """Release a lock whose caller left while it was on its way: a page that is gone gives back only what it knew of."""
+    if await request.is_disconnected():
+        await service.unlock(review_id, reviewer_of(who))
 
 
 def _note(resources: ConsoleResources, who: Principal, what: str, item: ReviewItem) -> None:

@@ -18,7 +18,7 @@ from workers.stores.queries.reviews.blind_reviews import (
     not_hidden,
 )
 from workers.stores.queries.reviews.corrected_texts import CORRECTIONS, corrected_answers
-from workers.stores.queries.reviews.judged_claims import WITH_VERDICT
+from workers.stores.queries.reviews.judged_claims import CORRECTED_WITH_VERDICT, WITH_VERDICT
 from workers.stores.queries.searched_texts import folded_sql, holds_words, without_accents, words_of_search
 from workers.stores.tables.answer_tables import AlertRow, AnswerRow, AnswerTextRow, CitationRow, ScoreRow
 from workers.stores.tables.feedback_tables import RewardRow
@@ -100,6 +100,8 @@ MAX_TURN = 2_000
 
 CLAIM_NUMBERS = ("claims_total", "claims_supported", "claims_contradicted", "claims_unsupported")
 """Columns with numbers of claims."""
+GROUNDED = (*CLAIM_NUMBERS, "gate_score")
+"""Columns that are not known without an evaluation of the grounding."""
 
 _MATCHING = (
     """
@@ -133,7 +135,8 @@ WHERE run = {{run:String}}
         "seen",
         f"""  AND ({{{{seen:String}}}} = 'true') = (state IN ('released', 'warned')
        OR (tenant, answer_id) IN (SELECT tenant, answer_id FROM {{database}}.review_decisions
-           WHERE ruling = 'final' AND action = 'approve'){not_hidden()})""",
+           WHERE ruling = 'final' AND action = 'approve'){not_hidden()}
+       {optional("verdict", f"OR (tenant, answer_id) IN {CORRECTED_WITH_VERDICT}{not_hidden()}")})""",
     )
     + f"""
   AND {NOT_MOVED}
@@ -239,8 +242,8 @@ class AnswerFilter:
         verdict: verdict of at least one claim: supported, contradicted or unsupported; that of a reviewer counts before
             that of the evaluation.
         evaluation_only: the verdicts of reviewers do not count.
-        seen: true if readers saw the text of the model at some time, also if it was withdrawn or rejected later; false
-            for the others.
+        seen: true if readers saw the text of the model at some time, also if it was withdrawn or rejected later, and with
+            ``verdict`` also if a correction that they saw keeps a claim of it; false for the others.
         blind: requests that the searcher may still review; their answers have the state of their evaluation.
         user: user who asked, as answers have it.
     """
@@ -473,8 +476,11 @@ class AnswerStore(Reading):
 
 
 def counted(row: Row) -> Row:
-    """Return a row of an answer whose numbers of claims are null if they were not evaluated: none were found then."""
-    return row | dict.fromkeys(CLAIM_NUMBERS) if "grounding" in row["missing"] else row
+    """Return a row of an answer whose numbers of claims and overall score are null if its grounding was not evaluated.
+
+    No claims were counted then, and the mean of freshness and traceability alone is no score of the answer.
+    """
+    return row | dict.fromkeys(GROUNDED) if "grounding" in row["missing"] else row
 
 
 def _shown(row: Row, correction: str | None) -> str | None:

@@ -8,8 +8,8 @@ from schemas.identifiers import review_ids
 from schemas.review import OF_PERSONS, ReviewEventKind
 from workers.stores.clickhouse.row_reading import Reading, Row, in_parameters, optional, without_zone
 from workers.stores.queries.answer_queries import (
-    CLAIM_NUMBERS,
     EVER,
+    GROUNDED,
     TEXT_KEY,
     Period,
     Place,
@@ -268,13 +268,13 @@ class AuditFilter:
 
 
 def _counted(text: Row) -> Row:
-    """Return an evaluated text whose numbers of claims are null if its grounding was not evaluated.
+    """Return an evaluated text whose numbers of claims and overall score are null if its grounding was not evaluated.
 
     A text does not name its missing reports. One with all of them, with a claim or with a score of its grounding was evaluated.
     """
     known = ("claims_total", "grounding_score", "hallucination_risk")
     is_evaluated = text["rank"] >= MOST_COMPLETE or any(text[name] for name in known)
-    return text if is_evaluated else text | dict.fromkeys(CLAIM_NUMBERS)
+    return text if is_evaluated else text | dict.fromkeys(GROUNDED)
 
 
 class AuditStore(Reading):
@@ -313,7 +313,7 @@ class AuditStore(Reading):
 
     async def answers(self, answers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
         """Return what ``questions`` does, and the evaluated texts (``texts``, the first one first), each with its state and
-        time, whether the model gave no text, scores, minima and numbers of claims by verdict (null if they were not evaluated).
+        time, whether the model gave no text, scores, minima and numbers of claims by verdict (these and the overall score are null if the grounding was not evaluated).
 
         Unknown answers are left out. An evaluation that is less complete than one before it is no text.
 

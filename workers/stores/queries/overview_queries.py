@@ -26,7 +26,7 @@ FIGURES = """
     countIf(hallucination_risk = 'high') AS high,
     countIf(hallucination_risk IS NULL) AS without_risk, countIf(degraded) AS degraded, countIf(review) AS reviewed,
     countIf(has(missing, 'grounding') AND state IN ('released', 'warned')) AS unevaluated,
-    avg(grounding_score) AS grounding, avg(quality_score) AS quality, avg(gate_score) AS gate,
+    avg(grounding_score) AS grounding, avg(quality_score) AS quality, avgIf(gate_score, NOT has(missing, 'grounding')) AS gate,
     sumOrNull(answer_cost) AS cost, count(answer_cost) AS costed
 """
 

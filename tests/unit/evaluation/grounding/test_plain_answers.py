@@ -8,14 +8,59 @@ from tests.harness.whole_answers import is_warned_of
 
 CASES = read_cases(ROOT / "tests" / "data" / "plain_answers.jsonl")
 MISTAKEN = frozenset(
-    """
-    plain-005 plain-012 plain-017 plain-037 plain-038 plain-039 plain-057 plain-065 plain-136 plain-140
-    plain-143 plain-144 plain-149 plain-164 plain-166 plain-200 plain-217 plain-227 plain-231 plain-267
-    plain-269 plain-294 plain-297 plain-314 plain-321 plain-336 plain-358 plain-361 plain-362 plain-380
-    plain-382 plain-427 plain-433 plain-440 plain-446 asked-009-b asked-013-b asked-017-b asked-021-b
-    asked-035-a asked-035-b asked-041-a asked-041-b asked-059-b asked-065-b asked-071-b asked-079-b asked-081-b
-    asked-085-b asked-089-b asked-097-b
-    """.split()
+    [
+        "plain-005",
+        "plain-012",
+        "plain-017",
+        "plain-037",
+        "plain-038",
+        "plain-039",
+        "plain-057",
+        "plain-065",
+        "plain-136",
+        "plain-140",
+        "plain-143",
+        "plain-144",
+        "plain-149",
+        "plain-164",
+        "plain-166",
+        "plain-200",
+        "plain-217",
+        "plain-227",
+        "plain-231",
+        "plain-267",
+        "plain-269",
+        "plain-294",
+        "plain-297",
+        "plain-314",
+        "plain-321",
+        "plain-336",
+        "plain-358",
+        "plain-361",
+        "plain-362",
+        "plain-380",
+        "plain-382",
+        "plain-427",
+        "plain-433",
+        "plain-440",
+        "plain-446",
+        "asked-009-b",
+        "asked-013-b",
+        "asked-017-b",
+        "asked-021-b",
+        "asked-035-a",
+        "asked-035-b",
+        "asked-041-a",
+        "asked-041-b",
+        "asked-059-b",
+        "asked-065-b",
+        "asked-071-b",
+        "asked-079-b",
+        "asked-081-b",
+        "asked-085-b",
+        "asked-089-b",
+        "asked-097-b",
+    ]
 )
 """Wrong answers that are not noticed, and right ones that are."""
 

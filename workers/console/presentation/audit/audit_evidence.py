@@ -1,5 +1,6 @@
 """Say on what evidence a record of the audit rests: scores, minima, and the verdicts of the evaluation and of people."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -9,11 +10,12 @@ from pydantic_core import from_json, to_json
 from workers.console.presentation.evaluated_texts import doubtful
 from workers.stores.clickhouse.row_reading import Row
 
-MEASURED = (
-    "hallucination_risk", "grounding_score", "grounding_minimum", "gate_score", "gate_minimum", "claims_supported",
-    "claims_contradicted", "claims_unsupported",
-)  # fmt: skip
+MEASURED = ("hallucination_risk", "grounding_score", "grounding_minimum", "gate_score", "gate_minimum")
 """Columns of an answer that its records of the audit have as well."""
+COUNTED = ("supported", "contradicted", "unsupported")
+"""Verdicts of the evaluation whose claims are counted."""
+COUNTED_OF_REVIEWER = (*COUNTED, "cannot_tell")
+"""Verdicts of a reviewer whose claims are counted."""
 
 
 def text_at(texts: Sequence[Row], at: datetime, key: int = 0) -> Row | None:
@@ -38,13 +40,17 @@ def evidence_of(row: Row, texts: Sequence[Row], contradicted: Collection[str], k
         key: hash of the text that was decided on; 0 if it is not known.
     """
     verdicts = verdicts_of(row["verdicts"])
-    text = text_at(texts, row["decided_at"], key if row["ruling"] == "final" else 0)
+    text = text_at(texts, row["decided_at"] or row["undone_at"], key if row["ruling"] == "final" else 0)
     approved = row["ruling"] == "final" and row["action"] == "approve"
     number = len(against(contradicted, verdicts))
     evaluated = text is not None and text["claims_contradicted"] is not None
     if text and evaluated and text["text_key"] != texts[-1]["text_key"]:
         number = doubtful(text["claims_contradicted"], verdicts.values())
-    return {name: text[name] if text else None for name in MEASURED} | {
+    counts = Counter(verdicts.values())
+    return {
+        **{name: text[name] if text else None for name in MEASURED},
+        **{f"claims_{name}_by_evaluation": text[f"claims_{name}"] if text else None for name in COUNTED},
+        **{f"claims_{name}_by_reviewer": counts[name] if verdicts else None for name in COUNTED_OF_REVIEWER},
         "claim_verdicts": to_json(verdicts).decode() if verdicts else "",
         "contradicted_approved": number if approved and evaluated else None,
     }

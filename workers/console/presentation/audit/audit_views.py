@@ -6,7 +6,7 @@ from typing import Any, Literal
 import orjson
 from pydantic import Field
 
-from workers.console.presentation.views import View
+from workers.console.presentation.views import OVERALL_SCORE, View
 from workers.stores.clickhouse.row_reading import Row
 
 
@@ -78,9 +78,11 @@ class LoggedDecision(View):
     decision_id: str = Field(
         description="Identifier of the decision; of the event for a step or an undone decision; else of the answer."
     )
-    decided_at: datetime = Field(description="Time of the record; of an undone decision that of the undo.")
-    made_at: datetime | None = Field(
-        description="Time at which an undone decision was made, null if it is not known; else the time of the record."
+    decided_at: datetime | None = Field(
+        description="Time of the decision, or of another record; null for an undone decision whose time is not known."
+    )
+    undone_at: datetime | None = Field(
+        description="Time at which a decision was undone, by which its record is listed; null for other records."
     )
     decided_by: str = Field(
         description="Name of the access token; policy for a decision by deadline, pipeline for an automatic release."
@@ -140,13 +142,20 @@ class LoggedDecision(View):
     hallucination_risk: str | None = Field(description="Risk by the evaluation; null like all that is not stored.")
     grounding_score: float | None
     grounding_minimum: float | None = Field(description="Minimum of the grounding score by which it was decided.")
-    gate_score: float | None
+    gate_score: float | None = Field(description=f"{OVERALL_SCORE} Reasons name it if its rule decided.")
     gate_minimum: float | None = Field(description="Minimum of the gate score by which it was decided.")
-    claims_supported: int | None = Field(
-        description="Claims that the evaluation found supported; null like the others if the grounding was not evaluated."
+    claims_supported_by_evaluation: int | None = Field(
+        description="Claims that the evaluation found supported, whatever the reviewer said of them; null like the next two if the "
+        "grounding was not evaluated."
     )
-    claims_contradicted: int | None
-    claims_unsupported: int | None
+    claims_contradicted_by_evaluation: int | None
+    claims_unsupported_by_evaluation: int | None
+    claims_supported_by_reviewer: int | None = Field(
+        description="Claims that the person of this record found supported; null like the next three if they gave no verdict."
+    )
+    claims_contradicted_by_reviewer: int | None
+    claims_unsupported_by_reviewer: int | None
+    claims_cannot_tell_by_reviewer: int | None
     claim_verdicts: str = Field(description="Verdicts of the person by claim_id, as JSON; empty without any.")
     contradicted_approved: int | None = Field(
         description="Claims of an approved answer that the evaluation or the person found contradicted, without those that the "

@@ -3,9 +3,12 @@
 /* global uPlot */
 
 const charts = new Map();
+const drawn = new Map(); // what each chart shows, to draw it once more in other colours
 
-/** A colour of the page, resolved for the canvas. */
-function colour(name) {
+/** A function that resolves a colour of the page, as it is when it is drawn, for the canvas. */
+const colour = (name) => () => resolved(name);
+
+function resolved(name) {
   const probe = document.createElement("span");
   probe.style.color = `var(--${name})`;
   document.body.append(probe);
@@ -14,7 +17,7 @@ function colour(name) {
   return found;
 }
 
-const ink = getComputedStyle(document.documentElement).color;
+const ink = () => getComputedStyle(document.documentElement).color;
 export const [good, doubt, bad] = ["good", "doubt", "bad"].map(colour);
 // Lines that are neither good nor bad: a name that happened to be red would seem to be worse.
 const PALETTE = ["data", "memory", "cyan", "calculation", "ink"].map(colour);
@@ -118,6 +121,7 @@ function optionsOf(element, shown) {
 /** Draw a chart in place of the one before; `open` is called with the chart on a click. */
 export function draw(element, shown, open) {
   charts.get(element)?.destroy();
+  drawn.set(element, [shown, open]);
   const chart = new uPlot(optionsOf(element, shown), [shown.times, ...shown.series.map(({ values }) => values)], element);
   charts.set(element, chart);
   if (open) chart.over.addEventListener("click", () => open(chart));
@@ -142,5 +146,8 @@ const sizes = new ResizeObserver((entries) => {
   }
 });
 
-addEventListener("appearance", () => location.reload());
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => location.reload());
+function drawInNewColours() {
+  for (const [element, [shown, open]] of drawn) draw(element, shown, open);
+}
+addEventListener("appearance", drawInNewColours);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawInNewColours);

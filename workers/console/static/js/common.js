@@ -141,7 +141,7 @@ const FILTERS = "review-filters";
 export const keptFilters = () => sessionStorage.getItem(FILTERS) ?? "";
 
 function leadToFilters() {
-  for (const link of document.querySelectorAll(".bar nav :is([href^='/review'], [href^='/queue'])")) link.setAttribute("href", link.pathname + keptFilters());
+  for (const link of document.querySelectorAll(":is(.bar nav, #backlog) :is([href^='/review'], [href^='/queue'])")) link.setAttribute("href", link.pathname + keptFilters());
 }
 
 /** Keep filters for the links of this page and the next ones. */
@@ -151,7 +151,13 @@ export function keepFilters(search) {
 }
 leadToFilters();
 
+const parting = []; // what is done before the session ends
+
+/** Do something before a log-out ends the session: what a page sends when it is left comes too late for it. */
+export const beforeLogOut = (run) => parting.push(run);
+
 document.getElementById("log-out")?.addEventListener("click", async () => {
+  await Promise.allSettled(parting.map((run) => run()));
   await send("/api/session", undefined, { method: "DELETE" }).catch(() => {});
   addEventListener("pagehide", () => sessionStorage.clear()); // behind what the page keeps when it is left
   location.assign("/login");

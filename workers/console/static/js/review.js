@@ -2,7 +2,7 @@
 
 import { active } from "./active_time.js";
 import { claimWords, foundContradicted, judge, ownVerdicts, select, selectFirst, showOwnVerdicts, step, stepToDoubt, toggleRaw, unjudged } from "./claims.js";
-import { complain, keepFilters, parsed, reasonOf, say, send, small, waitedFor } from "./common.js";
+import { beforeLogOut, complain, keepFilters, keptFilters, parsed, reasonOf, say, send, small, waitedFor } from "./common.js";
 import { compareText, showStale } from "./comparison.js";
 import { closeCorrection, correctionOpen, discardCorrection, isBlank, isEdited, openCorrection, showDiffSoon, showUnsent } from "./correction.js";
 import { ask, askUnsent } from "./dialogs.js";
@@ -459,7 +459,8 @@ async function leave(review, act, words, { decides = false, correcting = false }
       const until = decides ? receipt.undo_until : UNDO_MS && new Date((response.at || Date.now()) + UNDO_MS).toISOString();
       offerUndo({ reviews: [review], question: name, words, until, at: response.at, run, kind: decides ? "decided" : "left" });
     } catch (error) {
-      await refused(review, error, { correcting, what: `Not ${words}: ${name}` });
+      // Requests of other tenants and times may have the same question.
+      await refused(review, error, { correcting, what: `Not ${words}: ${name}, ${article.dataset.place}` });
     } finally {
       sending = false;
     }
@@ -678,6 +679,20 @@ function giveBack(reviews) {
   return Promise.allSettled(reviews.map((review) => send(`/api/reviews/${review}/unlock`, undefined, { keepalive: true, background: true })));
 }
 
+/** Use the filters that were used last where the address names a request and none: a link to one request resets none. */
+function takeKeptFilters() {
+  if (!reviewOfAddress() || location.search || !keptFilters()) return;
+  for (const [name, value] of new URLSearchParams(keptFilters())) {
+    const field = filters.elements[name] ?? filters.appendChild(Object.assign(document.createElement("input"), { type: "hidden", name }));
+    if (field.options && ![...field.options].some((option) => option.value === value)) field.add(new Option(value, value));
+    field.value = value;
+  }
+  history.replaceState(null, "", location.pathname + keptFilters());
+  filtered = location.search;
+  document.getElementById("by-filters").textContent = " of the filters";
+  showOpen().catch(() => {});
+}
+
 filters.addEventListener("submit", async (event) => {
   event.preventDefault();
   const address = addressOf(filters);
@@ -702,7 +717,11 @@ addEventListener("pagehide", () => {
   if (isOpen() && !sending) keep();
   giveBack(taken);
 });
+beforeLogOut(() => giveBack(taken));
+// A page that the browser kept comes back as it was left, without the lock that was given back.
+addEventListener("pageshow", (event) => event.persisted && renewShown());
 
+takeKeptFilters();
 keepFilters(filtered);
 if (isOpen()) {
   const { review } = item().dataset;

@@ -95,12 +95,15 @@ new ResizeObserver(() => document.documentElement.style.setProperty("--status", 
 const pageHead = document.querySelector(".review-head");
 let headInSight = true;
 
-/** Show the counts of the head in the line of messages while the head is scrolled away; a message takes their place. */
+/** Show the counts of the head in the line of messages while the head is scrolled away; a message takes their place but for that of open
+ *  requests. */
 function showCounts() {
   const [own, open, held] = ["own-count", "open-count", "held-count"].map((name) => document.getElementById(name).textContent);
   const chosen = document.getElementById("by-filters").textContent;
   const words = `${own} decided by you today (UTC) · ${open} open${chosen}, ${held} with a waiting reader`;
-  document.getElementById("status").dataset.counts = headInSight ? "" : words;
+  messages.dataset.counts = headInSight ? "" : words;
+  if (headInSight) delete messages.dataset.open;
+  else messages.dataset.open = `${open} open`;
 }
 
 new MutationObserver(showCounts).observe(pageHead, { subtree: true, childList: true, characterData: true });

@@ -27,7 +27,7 @@ from workers.stores.queries.reviews.review_queue_rows import (
     QueueTotals,
 )
 from workers.stores.queries.reviews.review_team_queries import ReviewTeamQueries
-from workers.stores.queries.searched_texts import quoted_list
+from workers.stores.queries.searched_texts import holds_words, quoted_list, words_of_search
 from workers.stores.tables.review_tables import QueueRow
 from workers.stores.tables.table_row import select_list
 
@@ -51,6 +51,8 @@ _ESCALATED = (
     " FROM {database}.review_events WHERE kind IN ('escalated', 'resumed') AND queue != ''{which}"
     " GROUP BY tenant, review_id)"
 )
+# A score that is not known counts as 0; without the grounding it is the mean of few characteristics.
+_SCORE = "if(has(reasons, 'grounding_not_evaluated'), 0, ifNull(gate_score, 0))"
 # Withdrawn reviews have no decision: they sort last.
 _DECIDED = "ifNull(decided_at, toDateTime64(0, 3, 'UTC'))"
 
@@ -443,13 +445,14 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
         add(of_request, "has(reasons, {reason:String})", "reason", filters.reason)
         risks = list(RISKS[filters.min_risk]) if filters.min_risk else None
         add(of_request, "hallucination_risk IN {risks:Array(String)}", "risks", risks)
-        add(of_request, "ifNull(gate_score, 0) <= {score:Float64}", "score", filters.max_score)
+        add(of_request, _SCORE + " <= {score:Float64}", "score", filters.max_score)
         # A second review is blind, also for the person of the first one.
         if filters.state != "second":
             add(of_place, self._of_assignee(filters.assignee or ""), "assignee", filters.assignee)
             add(of_place, self._of_reviewer(), "reviewer_of", filters.reviewed_by)
         add(of_place, self._not_of_people(), "not_of", list(filters.not_of) or None)
         if filters.state == "open":
+            add(of_place, self._of_words(), "words", words_of_search(filters.q) if filters.q else None)
             add(of_place, _QUEUE + " = {queue:String}", "queue", filters.queue)
             return of_place + of_request, parameters
         # Rows of decisions replace the rows of places and lack these columns.
@@ -465,6 +468,16 @@ class ReviewStore(ReviewTeamQueries, ReviewAgreementQueries, AskedOpinionQueries
         )
         asked = f"SELECT tenant, review_id FROM {best} WHERE {' AND '.join(conditions)}"
         return f"(q.tenant, q.review_id) IN ({asked})"
+
+    def _of_words(self) -> str:
+        # Only texts of open requests are read, the most complete result of each.
+        open_ones = f"SELECT tenant, review_id FROM {self._database}.review_queue WHERE state = 'open'"
+        texts = (
+            f"(SELECT tenant, review_id, query, answer FROM {self._database}.reviews WHERE (tenant, review_id) IN ({open_ones})"
+            " ORDER BY rank DESC, requested_at DESC LIMIT 1 BY tenant, review_id)"
+        )
+        words = holds_words("query", "answer").format()
+        return f"(q.tenant, q.review_id) IN (SELECT tenant, review_id FROM {texts} WHERE {words})"
 
     def _not_skipped(self) -> str:
         return (

@@ -24,6 +24,7 @@ class QueueFilters:
         state: open, decided, or waiting for a second review.
         assignee: person to whom the requests are assigned; ``NOBODY`` for unassigned ones.
         reviewed_by: person who decided the requests or reviewed them independently; not for open requests.
+        q: words that question or answer of open requests hold, all of them, without regard to case and accents.
         not_of: leaves out requests that are assigned to one of these people, each with a tenant; empty for all tenants.
     """
 
@@ -38,6 +39,7 @@ class QueueFilters:
     assignee: str | None = None
     reviewed_by: str | None = None
     not_of: tuple[tuple[str, str], ...] = ()
+    q: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
