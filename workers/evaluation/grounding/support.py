@@ -414,11 +414,11 @@ def _measure(
     before = ((units[place].text, _text_before(units, place)) for place in top)
     mismatches = _compared(claim, [*texts, *referred_amounts(claim.plain, before)]) if texts else ()
     topic = claim.antecedent or claim.question
-    stated = _without_time_before(claim)
+    untimed = _without_time_before(claim)
     misplaced = bool(texts) and (
-        has_other_owner(stated, topic, index.owned)
+        has_other_owner(untimed, topic, index.owned)
         # "You can keep a film for four weeks" gives the weeks to the film.
-        or ((thing := _DOER.sub("", stated)) != stated and has_other_owner(thing, topic, index.owned))
+        or ((thing := _DOER.sub("", untimed)) != untimed and has_other_owner(thing, topic, index.owned))
     )
     if "number" in mismatches and gives_numbers(claim.plain, topic, index.owned):
         mismatches = tuple(each for each in mismatches if each != "number")
