@@ -75,6 +75,7 @@ def test_code_is_preserved_byte_for_byte(text: str, style: Style) -> None:
 @settings(max_examples=400, deadline=None)
 @given(MARKDOWN, st.sampled_from(STYLES))
 @example("• etc.\n* ", "standard")
+@example("> # \n\n    > ", "compact")
 def test_formatting_its_own_output_changes_nothing(text: str, style: Style) -> None:
     once = formatted(text, style)
     assert formatted(once, style) == once

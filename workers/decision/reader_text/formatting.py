@@ -204,7 +204,10 @@ def _compacted(text: str) -> str:
         if not token.map:
             continue
         if token.type == "heading_open" and token.markup.startswith("#"):
-            dropped.update(_blank_lines(document, range(token.map[1], len(document.lines))))
+            blank = [*_blank_lines(document, range(token.map[1], len(document.lines)))]
+            # Without the line, indented code behind a heading in a quotation would be read as part of it.
+            if blank and blank[-1] + 1 not in document.code:
+                dropped.update(blank)
         elif token.type == "list_item_open" and previous.type == "list_item_close":
             dropped.update(_blank_lines(document, range(token.map[0] - 1, -1, -1)))
     return "".join(line for number, line in enumerate(document.lines) if number not in dropped)
