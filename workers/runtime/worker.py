@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -261,9 +261,22 @@ class Worker:
             await asyncio.gather(*(agent.application.observe_lag(LAG_SECONDS) for agent in self._running))
 
     def _version_output(self) -> Output:
-        """Return the record that stores the parts of this version, for later comparison."""
+        """Return the record that stores the parts of this version, for later comparison.
+
+        Where records are small, texts for readers and effects are left out: a worker must start nevertheless.
+        """
+        parts, limit = version_parts(self._settings), self._settings.kafka.largest_result_bytes
+        output = self._output_of(parts)
+        for name in ("texts.", "decision.effects."):
+            if len(output.value or b"") > limit:
+                log.warning("version_parts_left_out", parts=f"{name}*", limit_bytes=limit)
+                parts = {part: value for part, value in parts.items() if not part.startswith(name)}
+                output = self._output_of(parts)
+        return output
+
+    def _output_of(self, parts: Mapping[str, str]) -> Output:
         now, version = datetime.now(UTC), self._version
-        row = version_row(version, version_parts(self._settings), now).record()
+        row = version_row(version, parts, now).record()
         return event_output(
             FEEDBACK_ANALYTICS, row, key=version, event_id=version, agent="worker", time=now, pipeline_version=version
         )
