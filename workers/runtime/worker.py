@@ -269,7 +269,7 @@ class Worker:
         output = self._output_of(parts)
         for name in ("texts.", "decision.effects."):
             if len(output.value or b"") > limit:
-                log.warning("version_parts_left_out", parts=f"{name}*", limit_bytes=limit)
+                log.warning("version_parts_omitted", parts=f"{name}*", limit_bytes=limit)
                 parts = {part: value for part, value in parts.items() if not part.startswith(name)}
                 output = self._output_of(parts)
         return output
