@@ -1,4 +1,4 @@
-"""The lock of a request goes back as soon as its reviewer leaves the page, in whichever way."""
+"""Check that the lock of a request goes back as soon as its reviewer leaves the page, in whichever way."""
 
 import asyncio
 import time
@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.harness.browser import logged_in, needs_browser, shown
 from tests.harness.console import ConsoleThread
+from tests.harness.deployment import until
 from tests.harness.held_answers import held
 
 
@@ -80,7 +81,7 @@ def test_a_lock_that_is_on_its_way_when_the_page_is_left_is_given_back(
         return found
 
     async def gone() -> None:
-        await asyncio.sleep(0.5)
+        await until(console.is_idle, "the server's word that the page is gone", 60, 0.01)
         left.set()
         await taken.wait()
 

@@ -1,4 +1,4 @@
-"""What a search finds is downloaded as CSV, JSON lines or Parquet, with its filters and within its bounds."""
+"""Check the files of a search: CSV, JSON lines and Parquet, with its filters and within its bounds."""
 
 import csv
 import html

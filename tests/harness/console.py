@@ -158,9 +158,14 @@ class ConsoleThread:
         services.verifier = SharedService(nullcontext)
         opened = opened_resources(self.settings, self._addresses, services, _lag)
         self.resources = await self._stack.enter_async_context(opened)
-        server = ConsoleServer(create_app(self.resources), self.settings.console)
-        self._stack.push_async_callback(server.stop)
-        self.url = await server.start()
+        self._server = ConsoleServer(create_app(self.resources), self.settings.console)
+        self._stack.push_async_callback(self._server.stop)
+        self.url = await self._server.start()
+
+    async def is_idle(self) -> bool:
+        """Return whether no caller waits for a response: a caller who has hung up waits for none."""
+        cycles = [connection.cycle for connection in self._server._server.server_state.connections]  # type: ignore[union-attr]
+        return all(cycle is None or cycle.response_complete for cycle in cycles)
 
     @asynccontextmanager
     async def _embedder(self) -> AsyncIterator[EmbeddingService]:

@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from schemas.export import example
 from schemas.feedback import AnalyticsRow
 from tests.harness.deployment import Deployment, until
 from tests.harness.forked_process import run_forked
 from workers.pipeline.versions import pipeline_version, version_parts
 from workers.runtime.worker import Worker
+from workers.settings import Settings
 from workers.settings.addresses import Addresses
 from workers.stores.clickhouse.analytics_store import AnalyticsStore
 
@@ -18,6 +21,19 @@ ROW: dict[str, Any] = AnalyticsRow.model_validate(example(AnalyticsRow)).columns
 
 async def touchstone(deployment: Deployment, *arguments: str) -> tuple[int, str, str]:
     return await run_forked(*arguments, folder=deployment.directory, environment=deployment._environment())
+
+
+async def test_texts_and_then_effects_are_left_out_of_small_records(addresses: Addresses) -> None:
+    def stored(limit: int) -> set[str]:
+        settings = Settings()
+        settings.kafka.max_record_bytes = limit
+        row = orjson.loads(Worker(settings, addresses, ["analytics"])._version_output().value or b"")["columns"]
+        return {name.partition(".")[0] for name in orjson.loads(row["parts"])}
+
+    everything = {name.partition(".")[0] for name in version_parts(Settings())}
+    assert stored(1_000_000) == everything > {"texts", "decision"}
+    assert stored(15_000) == everything - {"texts"}
+    assert "rules" in stored(10_000)
 
 
 async def test_versions_are_listed_with_what_differs(addresses: Addresses, tmp_path: Path) -> None:

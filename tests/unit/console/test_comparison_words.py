@@ -1,4 +1,4 @@
-"""What was found for a corrected text, in words."""
+"""Check the words for what was found about a corrected text."""
 
 from datetime import UTC, datetime
 from typing import Any

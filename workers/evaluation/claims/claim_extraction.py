@@ -97,6 +97,8 @@ _CONTRAST_LEAD = re.compile(r"(?:unlike|in contrast to|as opposed to)\s[^,.;:]{1
 """A thing of which a statement does not speak: "Unlike the hall, the studio has no curtains"."""
 _WORD = re.compile(r"[^\W_]+")
 _QUESTION_MARKS = ("?", "？", "؟")
+_POINTER = re.compile(r"\W*(?:see(?: also)?|cf|compare|sources?|references?)(?:\W+(?:and|or))*\W*", re.IGNORECASE)
+"""Words that lead to a source and state nothing: "See also [1] and [2]" without its markers."""
 _DEFINITION = re.compile(r"^\[\^?[^\[\]]{1,80}\]:")
 _LEAD = re.compile(
     r"\b(?:here(?:['’]s| is| are)|the following|as follows|hier (?:ist|sind)|folgende[nrs]?|wie folgt|voici|siguientes?)\b",
@@ -261,7 +263,7 @@ def classify(sentence: Sentence, plain: str, markers: Sequence[Marker] = (), fol
     if any(marker.form == "inference" for marker in markers) or INFERENCE_LABEL.match(plain):
         # The mark makes no difference to a figure, which the sources have or have not.
         return "factual" if has_figure(plain) else "inference"
-    if not _WORD.search(plain) or is_label(plain, is_last=following is None):
+    if not _WORD.search(plain) or _POINTER.fullmatch(plain) or is_label(plain, is_last=following is None):
         return "meta"
     if definition := _DEFINITION.match(sentence.text):
         return "factual" if asserts_among_references(sentence.text[definition.end() :].strip()) else "meta"

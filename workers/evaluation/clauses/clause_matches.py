@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from workers.evaluation.clauses.clause_reader import Clause, Phrase
 from workers.evaluation.clauses.phrase_relations import Relation, relation
-from workers.evaluation.clauses.predicates import are_converse, are_opposite, are_related, predicate_stem
+from workers.evaluation.clauses.predicates import are_opposite, are_related, predicate_stem
 from workers.evaluation.contradictions.antonyms import SHARES
 from workers.evaluation.facts.units import MONTHS
 from workers.evaluation.text.words import word_set
@@ -97,8 +97,7 @@ def is_turned(own: Clause, clause: Clause) -> bool:
 
 
 def _match(own: Clause, clause: Clause, named: Sequence[Phrase]) -> Match:
-    is_opposite = are_opposite(own.predicate, clause.predicate) and not _are_sides_of_act(own, clause)
-    relations, turned = [], is_opposite
+    relations, turned = [], are_opposite(own.predicate, clause.predicate)
     left = list(clause.phrases)
     for phrase in own.phrases:
         others = [other for other in left if fits(own, phrase, clause, other)]
@@ -135,15 +134,8 @@ def _match(own: Clause, clause: Clause, named: Sequence[Phrase]) -> Match:
             relations.append(how)
             if best is not None and how is Relation.SAME:
                 left.remove(best)
-    related = are_related(own.predicate, clause.predicate) or is_opposite
+    related = are_related(own.predicate, clause.predicate) or are_opposite(own.predicate, clause.predicate)
     return Match(clause, tuple(relations), related and not _is_start_of_act(own, clause), clause.is_negated != turned)
-
-
-def _are_sides_of_act(own: Clause, clause: Clause) -> bool:
-    """Return true for "you borrow films" over "the library lends films", which two do."""
-    return are_converse(own.predicate, clause.predicate) and (
-        own.subject is None or clause.subject is None or relation(own.subject, clause.subject) is not Relation.SAME
-    )
 
 
 def _is_start_of_act(own: Clause, clause: Clause) -> bool:

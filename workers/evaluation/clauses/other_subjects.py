@@ -257,17 +257,17 @@ def _are_two_doers(subject: Phrase, owner: Phrase, sentences: Sequence[Sequence[
         return not (one.names or two.names)
     if two.names and not one.names and one.head not in _BODIES and not one.head.endswith("s"):
         return False
-    return any(
-        mine.head == subject.head
-        and theirs.head == owner.head
-        and relation(mine, subject) is relation(theirs, owner) is Relation.SAME
-        for clauses in sentences
-        for first in clauses
-        for second in clauses
-        for mine in first.phrases
-        for theirs in second.phrases
-        if mine.role == theirs.role == "subject" and mine.words.isdisjoint(theirs.words)
+    return any(_has_both(subject, owner, clauses) for clauses in sentences)
+
+
+def _has_both(one: Phrase, two: Phrase, clauses: Sequence[Clause]) -> bool:
+    """Return true if the clauses of a sentence have two phrases as subjects, neither of them a part of the other."""
+    subjects = [phrase for clause in clauses for phrase in clause.phrases if phrase.role == "subject"]
+    first, second = (
+        [phrase for phrase in subjects if phrase.head == each.head and relation(phrase, each) is Relation.SAME]
+        for each in (one, two)
     )
+    return any(mine.words.isdisjoint(theirs.words) for mine in first for theirs in second)
 
 
 def _are_told_apart(one: Phrase, two: Phrase) -> bool:
@@ -357,8 +357,7 @@ def is_swapped(own: Clause, matches: Sequence[Match]) -> bool:
                 if phrase.role == other.role and relation(phrase, subject) is Relation.SAME
             ]
             stands_for = theirs.head in _PERSON and bool(subject.names and other.names)
-            is_same = relation(theirs, other) is Relation.SAME or _is_called(other, theirs, matches)
-            if turned and (stands_for or is_same):
+            if turned and (stands_for or relation(theirs, other) is Relation.SAME):
                 return True
     return False
 

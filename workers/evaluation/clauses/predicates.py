@@ -141,14 +141,8 @@ _CONVERSES: dict[str, tuple[str, dict[str, str]]] = {
 }
 """By verb the verb of the other side, with the new roles of the phrases: who learns from Ann is taught by her."""
 
-
 _GIVING = word_set("lend let lease")
 """Verbs whose receiver goes without saying."""
-
-
-def are_converse(one: str, two: str) -> bool:
-    """Return true for the verbs of both sides of one act: "lend" and "borrow"."""
-    return any(_CONVERSES.get(verb, ("",))[0] == other for verb, other in ((one, two), (two, one)))
 
 
 def predicate_stem(word: str) -> str:

@@ -127,8 +127,6 @@ def _filled(asked: str, plain: str) -> tuple[Clause, ...]:
         return ()
     noun = next((child for child in root.children if child.dep_ == "pobj"), root) if root.pos_ == "ADP" else root
     told = next(phrases_at(noun, "any"))
-    if not told.numbers and any(token.like_num for token in answer):
-        return ()  # "Six weeks, in writing." says more than how.
     clauses = [clause for clause in clauses_of(question) if clause.is_main and _is_whole(question)]
     return tuple(_replaced(clause, gap, told) for clause in clauses[:1])
 

@@ -225,9 +225,9 @@ def _read_ranking(claim: str, question: str) -> _Ranking | None:
 
 def _difference(own: str, word: str) -> Quantity | None:
     """Return the amount in front of a comparative: "3.50 euros more than"."""
-    match = re.search(rf"\b{word}\b", own, re.IGNORECASE)
-    quantities = read_details(own[: match.start()]).quantities if match else ()
-    if len(quantities) != 1 or not own[: match.start()].rstrip().endswith(quantities[0].written):  # type: ignore[union-attr]
+    before = re.split(rf"\b{word}\b", own, maxsplit=1, flags=re.IGNORECASE)[0].rstrip()
+    quantities = read_details(before).quantities
+    if len(quantities) != 1 or not before.endswith(quantities[0].written):
         return None
     return quantities[0] if quantities[0].is_unit and not quantities[0].bound else None
 

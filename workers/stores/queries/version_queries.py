@@ -63,7 +63,7 @@ MOST_TENANTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class UsedVersion:
-    """Pipeline version that decided on answers.
+    """Hold a pipeline version that decided on answers.
 
     Attributes:
         version: name of the version.

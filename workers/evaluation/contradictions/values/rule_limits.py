@@ -41,12 +41,13 @@ def has_other_limit(claim: str, evidence: str, own: Details, theirs: Details, ot
     "A charge is due above 20 kg" does not follow from "if luggage weighs more than 23 kg", as "it weighs more than 20 kg"
     would from "it weighs more than 23 kg".
     """
-    if not _RULE.search(claim) and not any(_is_of_case(number, evidence) for number in theirs.quantities):
-        return False
+    is_rule = bool(_RULE.search(claim))
     known = [number for each in (theirs, *others) for number in (*each.quantities, *each.implied)]
     for number in own.quantities:
         limits = _limits(number, theirs, number.bound) if number.bound else []
-        if len(limits) == 1 and not any(_is_same_limit(number, other) for other in known if _is_alike(number, other)):
+        if len(limits) != 1 or not (is_rule or _is_of_case(limits[0], evidence)):
+            continue
+        if not any(_is_same_limit(number, other) for other in known if _is_alike(number, other)):
             return True
     return False
 

@@ -3,7 +3,9 @@
 import re
 from decimal import Decimal
 
+from workers.evaluation.facts.units import SCALES, UNITS
 from workers.evaluation.text.prefilter import PrefilteredPattern
+from workers.evaluation.text.words import PEOPLE, key_of, stem
 
 MAX_TEXT = 400
 """Longest sentence that is read, code points."""
@@ -22,11 +24,9 @@ _LIMITED = re.compile(
     re.IGNORECASE,
 )
 """Words that make a percentage a change or a bound, of which nothing is the rest."""
-
-
 _AMOUNT = re.compile(
     r"(?<![\w.,])(?P<symbol>[$€£])?(?P<number>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?P<unit>(?:\s(?:thousand|million|billion))?\s?[^\W\d_]+)(?!\w)"
-    r"(?=[^.:!?%]{0,60}?(?:,? of (?:which|whom|these|them|this|that)\b|[;,] [^.;:!?%]{1,60}\b(?:paid|pays?|covers?|covered|funds|funded|financed|contributed|bears?|bore)\b))"
+    r"(?=[^.:!?%]{0,60}?(?:[,;] of (?:which|whom|these|them|this|that)\b|[;,] [^.;:!?%]{1,60}\b(?:paid|pays?|covers?|covered|funds|funded|financed|contributed|bears?|bore)\b))"
 )
 """An amount of which shares follow: "30 million euros, of which", "cost 30 million euros; the county paid"."""
 
@@ -46,7 +46,7 @@ def _with_amounts(text: str) -> str:
     amount = _AMOUNT.search(text, 0, shares[0].start() + 1) if shares else None
     if amount is None or "%" in text[: amount.end()] or any(_LIMITED.search(text[: each.start()]) for each in shares):
         return text
-    if re.search(r"\d", text[amount.end() : shares[0].start()]):
+    if re.search(r"\d", text[amount.end() : shares[0].start()]) or not _is_measured(amount):
         return text
     whole = Decimal(amount["number"].replace(",", ""))
 
@@ -55,6 +55,12 @@ def _with_amounts(text: str) -> str:
         return f"{share[0]} ({amount['symbol'] or ''}{part.normalize():f}{amount['unit']})"
 
     return text[: shares[0].start()] + _SHARE.sub(write, text[shares[0].start() :])
+
+
+def _is_measured(amount: re.Match[str]) -> bool:
+    """Return true for "30 million euros", "$30 million" and "400 employees", and not for "in 2019 the firm"."""
+    unit = key_of(amount["unit"].split()[-1])
+    return bool(amount["symbol"]) or unit in UNITS or unit in SCALES or unit.endswith("s") or stem(unit) in PEOPLE
 
 
 def _with_rest(text: str) -> str:

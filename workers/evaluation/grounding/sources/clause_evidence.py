@@ -507,8 +507,9 @@ def _of_case(question: str, sentences: Sequence[str]) -> Sequence[str]:
 
     "It must not be taken during pregnancy, but it may be used while breastfeeding" answers for each case apart.
     """
-    case = _CASE.search(question)
-    words = content_words(case["case"], "en") if case else frozenset()
+    if not (case := _CASE.search(question)):
+        return sentences
+    words = content_words(case["case"], "en")
     parts = [part for sentence in sentences for part in _CONTRASTED.split(sentence)]
     return [part for part in parts if words & content_words(part, "en")] or sentences
 

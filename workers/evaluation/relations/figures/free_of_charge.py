@@ -13,7 +13,7 @@ MAX_TEXT = 300
 """Longest claim, question and sentence that are read, code points."""
 
 _FREE = PrefilteredPattern(
-    r"\b(?:for free|free of charge|(?:is|are|travels?|enters?|gets? in|go|stay|park|eat|be) free|pays? (?:no \w+|nothing)|nothing|no charge|at no (?:cost|charge))\b",
+    r"\b(?:for free|free of charge|(?:is|are|travels?|enters?|gets? in|go|stay|park|eat|be) free(?! (?:of|from)\b)|pays? (?:no \w+|nothing)|nothing|no charge|at no (?:cost|charge))\b",
     re.IGNORECASE,
 )
 _PIECE = re.compile(r"[;,]\s(?:and\s|but\s|while\s|whereas\s)?|\s(?:and|but|while|whereas)\s", re.IGNORECASE)
@@ -37,7 +37,7 @@ def is_free_of_charge_right(claim: str, question: str, sentences: Sequence[str])
     is_free = bool(_FREE.search(claim))
     if is_free == _has_price(claim) or DENIED.search(_FREE.sub(" ", claim)):
         return None
-    told = content_words(f"{claim} {question}") - _SAID
+    told = _words(f"{claim} {question}")
     parts = [part for sentence in sentences for part in _parts(sentence[:MAX_TEXT])]
     own = {words & told for words, free, priced in parts if (priced if is_free else free)} - {frozenset()}
     same = frozenset().union(*(words for words, free, priced in parts if (free if is_free else priced)))
@@ -47,7 +47,11 @@ def is_free_of_charge_right(claim: str, question: str, sentences: Sequence[str])
 def _parts(sentence: str) -> Iterator[tuple[frozenset[str], bool, bool]]:
     """Yield the words of each part of a sentence, and whether it is free or has a price."""
     for piece in _PIECE.split(sentence):
-        yield content_words(piece) - _SAID, bool(_FREE.search(piece)), _has_price(piece)
+        yield _words(piece), bool(_FREE.search(piece)), _has_price(piece)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word for word in content_words(text) if word not in _SAID and not word[0].isdigit())
 
 
 def _has_price(text: str) -> bool:

@@ -19,7 +19,8 @@ LEAST_ROWS = 2
 Rows = Mapping[str, Mapping[str, frozenset[float]]]
 """Figures by name and by the stem of what they count."""
 
-_NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)?|one|{'|'.join(NUMBER_WORDS)})"
+_WORDS = {**NUMBER_WORDS, "one": 1.0}
+_NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)?|{'|'.join(_WORDS)})"
 _NAME = r"(?P<name>[A-Z][\w.&’'-]*(?:\s[A-Z\d][\w.&’'-]*){0,2})"
 _ROW = PrefilteredPattern(
     rf"(?<![\w.]){_NAME}(?:\s(?:has|have|had|scored?s?|won|wins?|got|sold|with|at|took|made)|:|\s[–-])?\s"
@@ -109,4 +110,4 @@ def _rows(text: str) -> Rows:
 
 def _value(number: str) -> float:
     word = number.lower()
-    return 1.0 if word == "one" else NUMBER_WORDS.get(word) or float(word.replace(",", ""))
+    return _WORDS[word] if word in _WORDS else float(word.replace(",", ""))

@@ -29,7 +29,7 @@ _OF_TIME = frozenset(
 """Stems of the point that a period counts from, which say nothing of the event."""
 
 Anchor = tuple[bool, frozenset[str]]
-"""Whether the period lies before the event, and the stems of the event; without stems it may be any."""
+"""Side on which the period lies, true for before the event, and the stems of the event; without stems it may be any."""
 
 
 def is_anchor_kept(claim: str, sentences: Sequence[str]) -> bool | None:
@@ -68,8 +68,8 @@ def _read(text: str) -> Iterator[tuple[tuple[object, ...], Anchor]]:
         quantities = read_details(match["period"]).quantities
         if len(quantities) == 1:
             (period,) = quantities
-            text = _EVENT_END.sub("", match["event"])
-            event = frozenset() if _PRONOUN.search(text) else _stems(text)
+            named = _EVENT_END.sub("", match["event"])
+            event = frozenset() if _PRONOUN.search(named) else _stems(named)
             side = match["side"].split()[0].lower() in _BEFORE
             yield (period.dimension, period.values), (side, event - _OF_TIME or event)
 
